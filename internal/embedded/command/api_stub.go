@@ -1,0 +1,2 @@
+// Package command dispatches and implements commands, one file per command.
+package command

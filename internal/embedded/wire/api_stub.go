@@ -1,0 +1,2 @@
+// Package wire frames MongoDB's wire protocol.
+package wire

@@ -1,0 +1,125 @@
+package bsonx
+
+import (
+	"cmp"
+	"math"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+)
+
+// AsFloat converts any number (a large int64 or a decimal rounded) to a
+// double; ok is false for other types.
+func (v Value) AsFloat() (f float64, ok bool) {
+	switch v.Type {
+	case bsontype.Int32:
+		return float64(v.Int32()), true
+	case bsontype.Double:
+		return v.Double(), true
+	case bsontype.Int64:
+		return float64(v.Int64()), true
+	case bsontype.Decimal128:
+		return decimalOf(v).float(), true
+	}
+	return 0, false
+}
+
+// AsInt64 converts a number whose value is a whole number in int64 range; ok
+// is false otherwise.
+func (v Value) AsInt64() (n int64, ok bool) {
+	switch v.Type {
+	case bsontype.Int32:
+		return int64(v.Int32()), true
+	case bsontype.Int64:
+		return v.Int64(), true
+	case bsontype.Double:
+		f := v.Double()
+		if f >= -1<<63 && f < 1<<63 && f == math.Trunc(f) {
+			return int64(f), true
+		}
+	case bsontype.Decimal128:
+		if n, exact := decimalOf(v).truncInt(); exact {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// TruncInt64 truncates any number toward zero, saturating; ok is false for
+// other types and NaN.
+func (v Value) TruncInt64() (n int64, ok bool) {
+	switch v.Type {
+	case bsontype.Int32:
+		return int64(v.Int32()), true
+	case bsontype.Int64:
+		return v.Int64(), true
+	case bsontype.Double:
+		f := v.Double()
+		switch {
+		case f >= 1<<63:
+			return math.MaxInt64, true
+		case f < -1<<63:
+			return math.MinInt64, true
+		case f == f:
+			return int64(f), true
+		}
+	case bsontype.Decimal128:
+		if d := decimalOf(v); d.kind != decNaN {
+			n, _ = d.truncInt()
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// IsNaN reports whether v is a NaN double or decimal.
+func (v Value) IsNaN() bool {
+	switch v.Type {
+	case bsontype.Double:
+		f := v.Double()
+		return f != f
+	case bsontype.Decimal128:
+		return decimalOf(v).kind == decNaN
+	}
+	return false
+}
+
+// compareNumbers orders two numbers by exact value, NaN first.
+func compareNumbers(a, b Value) int {
+	switch a.Type {
+	case bsontype.Int32, bsontype.Int64:
+		n, _ := a.AsInt64()
+		switch b.Type {
+		case bsontype.Int32, bsontype.Int64:
+			m, _ := b.AsInt64()
+			return cmp.Compare(n, m)
+		case bsontype.Double:
+			return compareIntFloat(n, b.Double())
+		}
+	case bsontype.Double:
+		switch b.Type {
+		case bsontype.Int32, bsontype.Int64:
+			m, _ := b.AsInt64()
+			return -compareIntFloat(m, a.Double())
+		case bsontype.Double:
+			return cmp.Compare(a.Double(), b.Double())
+		}
+	}
+	return compareDecimals(a, b)
+}
+
+// compareIntFloat compares without rounding n to a double.
+func compareIntFloat(n int64, f float64) int {
+	switch {
+	case f != f:
+		return 1
+	case f >= 1<<63:
+		return -1
+	case f < -1<<63:
+		return 1
+	}
+	t := int64(f)
+	if t != n {
+		return cmp.Compare(n, t)
+	}
+	return cmp.Compare(float64(t), f)
+}

@@ -178,7 +178,7 @@ func TestCompareIsMongoDBsOrder(t *testing.T) {
 		{math.Inf(-1)},
 		{int64(math.MinInt64), -9223372036854775808.0},
 		{-1.5},
-		{0, -0.0},
+		{0, math.Copysign(0, -1)},
 		{dec(t, "0.1")},
 		{0.1}, // the double is a little above
 		{1, 1.0, int64(1), dec(t, "1.0")},

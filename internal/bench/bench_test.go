@@ -1,0 +1,259 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRoundsInterleaveAndCarryOn(t *testing.T) {
+	var log []string
+	job := func(id string, failFrom int, err error) Job {
+		return Job{ID: id, Run: func(_ context.Context, round int, warmup bool) (Sample, error) {
+			log = append(log, id)
+			if round >= failFrom {
+				return Sample{}, err
+			}
+			return Sample{Seconds: float64(round)}, nil
+		}}
+	}
+	boom := errors.New("boom")
+	var done []Sample
+	out, err := Rounds(t.Context(), Plan{
+		Jobs: []Job{job("a", 99, nil), job("b", 2, boom), job("c", 0, &SkipError{"not here"})},
+		Runs: 3, Warmup: 1,
+		Done: func(s Sample) error { done = append(done, s); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(log, ""), "abc"+"ab"+"ab"+"a"; got != want {
+		t.Errorf("order %s, want %s", got, want)
+	}
+	if n := len(out["a"].Samples); n != 3 {
+		t.Errorf("a has %d samples; the warm-up must not count", n)
+	}
+	if out["b"].Err != boom || len(out["b"].Samples) != 1 {
+		t.Errorf("b: %+v", out["b"])
+	}
+	if Skipped(out["c"].Err) != "not here" {
+		t.Errorf("c: %v", out["c"].Err)
+	}
+	if len(done) != 6 || !done[0].Warmup || done[0].Row != "a" {
+		t.Errorf("told about %d runs: %+v", len(done), done)
+	}
+}
+
+func TestRoundsStopWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	out, err := Rounds(ctx, Plan{Runs: 2, Jobs: []Job{
+		{ID: "a", Run: func(context.Context, int, bool) (Sample, error) { return Sample{Seconds: 1}, nil }},
+		{ID: "b", Run: func(ctx context.Context, _ int, _ bool) (Sample, error) { cancel(why); return Sample{}, ctx.Err() }},
+		{ID: "c", Run: func(context.Context, int, bool) (Sample, error) { t.Error("c was run"); return Sample{}, nil }},
+	}})
+	if err != why {
+		t.Errorf("error %v, want %v", err, why)
+	}
+	if len(out["a"].Samples) != 1 || out["b"].Err != nil {
+		t.Errorf("outcomes: %+v %+v", out["a"], out["b"])
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	if Summarize(nil) != nil {
+		t.Error("no runs have no summary")
+	}
+	s := Summarize([]float64{3, 1, 2, 10})
+	if s.Median != 2.5 || s.Min != 1 || s.Max != 10 || s.CI != nil || s.Spread() != 3.6 {
+		t.Errorf("%+v", s)
+	}
+	// The interval of six values at 95 % spans them all: it would miss the median only when all six fall on one side, 2/64.
+	s = Summarize([]float64{6, 5, 4, 3, 2, 1})
+	if s.CI == nil || *s.CI != [2]float64{1, 6} || s.All[0] != 6 {
+		t.Errorf("%+v %v", s, s.CI)
+	}
+}
+
+func TestUnsteadyRowsFail(t *testing.T) {
+	n := func(i int64) *int64 { return &i }
+	for _, c := range []struct {
+		name    string
+		samples []Sample
+		want    string
+	}{
+		{"equal", []Sample{{Round: 1, Answer: &Answer{1, "1", "a"}}, {Round: 2, Answer: &Answer{1, "1", "a"}}}, ""},
+		{"answer", []Sample{{Round: 1, Answer: &Answer{1, "1", "a"}}, {Round: 2, Answer: &Answer{2, "1", "b"}}}, "another answer"},
+		{"input", []Sample{{Round: 1, Counts: Counts{Input: n(1)}}, {Round: 2, Counts: Counts{Input: n(2)}}}, "the collection changed"},
+	} {
+		var r Row
+		r.Fill(&Outcome{Samples: c.samples})
+		if c.want == "" && r.Error != "" || !strings.Contains(r.Error, c.want) {
+			t.Errorf("%s: error %q, want %q", c.name, r.Error, c.want)
+		}
+	}
+}
+
+func result() *Result {
+	yes, sec := true, 0.5
+	return &Result{
+		SchemaVersion: SchemaVersion,
+		Dataset:       Dataset{"test.uniques", 20000, "dim0"},
+		Server:        Server{Kind: "embedded", Version: "1", Topology: "embedded"},
+		Split:         &Split{Strategy: "walk", Documents: 20000, Pieces: []Piece{{"MinKey", "5", 1}}},
+		Context:       Context{RunID: "x", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Options: map[string]any{"threads": 4.0}},
+		Warnings:      []string{"w"},
+		Difference:    &Difference{Row: "agg", First: "mr", Keys: []KeyDiff{{"1", "2", "3"}}},
+		ExitCode:      5,
+		Rows: []Row{
+			{ID: "mr", Seconds: Summarize([]float64{2, 3}), MergeSeconds: &sec},
+			{ID: "agg", Seconds: Summarize([]float64{1}), Agrees: &yes, Parts: []Part{{From: "MinKey", To: "5"}}},
+		},
+	}
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sub", "r.ndjson")
+	want := result()
+	for range 2 {
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := *want
+		plan.Rows = []Row{{ID: "mr"}, {ID: "agg"}}
+		check := func(err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		check(f.Begin(&plan))
+		check(f.Sample(Sample{Row: "mr", Round: 1, Seconds: 9}))
+		check(f.Row(want.Rows[0]))
+		check(f.Row(want.Rows[1]))
+		check(f.End(want, time.Now()))
+		check(f.Close())
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 {
+		t.Fatalf("%d runs", len(got))
+	}
+	if d := cmp.Diff(want, got[1]); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func TestUnusedFileIsRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.ndjson")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"empty", "", "no result"},
+		{"not json", "hello\n", "line 1"},
+		{"other json", `{"a":1}` + "\n", "not a result"},
+		{"newer", `{"type":"context","schema_version":99}` + "\n", "newer mrbench"},
+		{"broken in the middle", `{"type":"context","schema_version":1}` + "\n{\n" + `{"type":"end"}` + "\n", "line 2"},
+		{"object of another version", "{\n\"schema_version\": 7\n}", "schema_version 7"},
+	} {
+		_, err := Read(strings.NewReader(c.in))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// The document shows a killed run; cutting the last line short makes no difference to what is before it.
+func TestDocumentedExampleIsReadAfterACrash(t *testing.T) {
+	example := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(formatDoc(t))[1]
+	for _, in := range []string{example, example + `{"type":"row","id":"agg","thr`} {
+		rs, err := Read(strings.NewReader(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rs[0]
+		if r.ExitCode != -1 || len(r.Rows) != 2 {
+			t.Fatalf("%+v", r)
+		}
+		agg := r.Rows[1]
+		if agg.Seconds == nil || agg.Seconds.Median != 0.02 || *agg.Speedup != 15.5 || agg.Agrees == nil || !*agg.Agrees {
+			t.Errorf("row from samples: %+v", agg)
+		}
+	}
+}
+
+func formatDoc(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/result-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// docs/result-format.md is the contract: it names every field that is written, and no other.
+func TestFormatIsDocumented(t *testing.T) {
+	documented := map[string][]string{}
+	section := ""
+	for line := range strings.Lines(formatDoc(t)) {
+		if s, ok := strings.CutPrefix(line, "### "); ok {
+			section = strings.TrimSpace(s)
+		} else if strings.HasPrefix(line, "## ") {
+			section = ""
+		} else if m := regexp.MustCompile("^\\| `([a-z0-9_]+)` \\|").FindStringSubmatch(line); m != nil && section != "" {
+			documented[section] = append(documented[section], m[1])
+		}
+	}
+	written := map[string][]string{}
+	for _, v := range []any{Result{}, Dataset{}, Server{}, Context{}, Split{}, Skip{}, Piece{}, Row{}, Seconds{}, Counts{}, Answer{}, Part{}, Difference{}, KeyDiff{}, Sample{}} {
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if name == "" {
+				t.Errorf("%s.%s has no json name", typ.Name(), typ.Field(i).Name)
+			}
+			written[strings.ToLower(typ.Name())] = append(written[strings.ToLower(typ.Name())], name)
+		}
+	}
+	for _, m := range []map[string][]string{documented, written} {
+		for _, f := range m {
+			slices.Sort(f)
+		}
+	}
+	if d := cmp.Diff(written, documented); d != "" {
+		t.Errorf("code (-) and docs/result-format.md (+) differ:\n%s", d)
+	}
+}
+
+func TestParseLoad(t *testing.T) {
+	if got := parseLoad("0.50 1.25 2.00 1/100 999\n"); got == nil || *got != [3]float64{0.5, 1.25, 2} {
+		t.Errorf("%v", got)
+	}
+	for _, s := range []string{"", "1 2", "a b c"} {
+		if got := parseLoad(s); got != nil {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}

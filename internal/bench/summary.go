@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// enoughForCI is the smallest number of runs whose 95 % confidence interval of the median is bounded.
+const enoughForCI = 6
+
+// Summarize returns the median (with its interval when there are runs enough), minimum and maximum of times in
+// seconds, or nil when there are none.
+func Summarize(seconds []float64) *Seconds {
+	if len(seconds) == 0 {
+		return nil
+	}
+	s := &Seconds{Median: median(seconds), Min: slices.Min(seconds), Max: slices.Max(seconds), All: slices.Clone(seconds)}
+	if len(seconds) >= enoughForCI {
+		sum := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(seconds), &benchmath.DefaultThresholds), 0.95)
+		s.CI = &[2]float64{sum.Lo, sum.Hi}
+	}
+	return s
+}
+
+// Spread is (max - min) / median.
+func (s *Seconds) Spread() float64 {
+	if s.Median == 0 {
+		return 0
+	}
+	return (s.Max - s.Min) / s.Median
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	n := len(x)
+	if n%2 == 1 {
+		return x[n/2]
+	}
+	return (x[n/2-1] + x[n/2]) / 2
+}
+
+// Fill sets the row's measured fields from its outcome.
+func (r *Row) Fill(o *Outcome) {
+	var wall, merge, server []float64
+	for _, s := range o.Samples {
+		wall = append(wall, s.Seconds)
+		if s.MergeSeconds != nil {
+			merge = append(merge, *s.MergeSeconds)
+		}
+		if s.ServerSeconds != nil {
+			server = append(server, *s.ServerSeconds)
+		}
+	}
+	r.Seconds = Summarize(wall)
+	r.MergeSeconds = medianOf(merge)
+	r.ServerSeconds = medianOf(server)
+	if n := len(o.Samples); n > 0 {
+		last := o.Samples[n-1]
+		r.Counts, r.Mode, r.IndexUsed, r.Covered = last.Counts, last.Mode, last.IndexUsed, last.Covered
+		r.OutputDBs, r.Answer, r.Parts = last.OutputDBs, last.Answer, last.Parts
+	}
+	if o.Err != nil {
+		if r.Skipped = Skipped(o.Err); r.Skipped == "" {
+			r.Error = o.Err.Error()
+		}
+		return
+	}
+	if err := steady(o.Samples); err != nil {
+		r.Error = err.Error()
+	}
+}
+
+func medianOf(x []float64) *float64 {
+	if len(x) == 0 {
+		return nil
+	}
+	m := median(x)
+	return &m
+}
+
+// steady checks that every run read the same documents and gave the same answer.
+func steady(samples []Sample) error {
+	for _, s := range samples {
+		first := samples[0]
+		if a, b := first.Answer, s.Answer; a != nil && b != nil && *a != *b {
+			return fmt.Errorf("run %d gave another answer than run %d: %d keys with sum %s, before %d keys with sum %s", s.Round, first.Round, b.Keys, b.Sum, a.Keys, a.Sum)
+		}
+		if a, b := first.Counts.Input, s.Counts.Input; a != nil && b != nil && *a != *b {
+			return fmt.Errorf("run %d read %d documents, run %d read %d: the collection changed meanwhile", s.Round, *b, first.Round, *a)
+		}
+	}
+	return nil
+}
+
+// Relate sets speed-up and agreement of every row. The first row that has an answer is the measure; its index comes
+// back, -1 when there is none.
+func Relate(rows []Row) int {
+	base := slices.IndexFunc(rows, func(r Row) bool { return r.Seconds != nil })
+	if base < 0 {
+		return base
+	}
+	first := &rows[base]
+	for i := range rows {
+		r := &rows[i]
+		r.Speedup, r.Agrees = nil, nil
+		if r.Seconds != nil && r.Seconds.Median > 0 {
+			x := first.Seconds.Median / r.Seconds.Median
+			r.Speedup = &x
+		}
+		if i != base && r.Answer != nil && first.Answer != nil {
+			same := *r.Answer == *first.Answer
+			r.Agrees = &same
+		}
+	}
+	return base
+}

@@ -1,0 +1,18 @@
+// Package seed fills a collection, as fast as the server takes documents.
+//
+// A Generator makes documents; each depends on the generator's seed and its
+// own index alone, so the content is the same for any number of writers, any
+// batch size and any order of arrival. Run hands out index ranges to writers,
+// which build batches of raw BSON bounded by count and by bytes (the server's
+// own limits, asked for once) and send them with the insert command.
+//
+// What holds: nothing is dropped unless Config.Drop asks for it; a collection
+// that holds documents is refused; admin, config, local, system collections and
+// views are never written to; nothing is sent twice; afterwards the documents
+// are counted and a difference is an error. A cancelled context stops the
+// writers between batches, and the report says what was acknowledged by then.
+//
+// The package prints nothing and reads no environment. The law "content does
+// not depend on writers" and every refusal are tested against a server that
+// the tests start in the process.
+package seed

@@ -1,0 +1,63 @@
+package seed
+
+import "fmt"
+
+// NotEmptyError says that the collection holds documents and Drop was not asked for.
+type NotEmptyError struct {
+	NS        string
+	Documents int64
+}
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("seed: %s already holds %d documents: name another collection, or ask for it to be dropped first",
+		e.NS, e.Documents)
+}
+
+// TargetError says that this namespace is never written to.
+type TargetError struct{ NS, Reason string }
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("seed: %s can not be filled: %s: name another database or collection", e.NS, e.Reason)
+}
+
+// DocumentError is a document that the server did not take. Index is the
+// document's index in the data set, Code the server's.
+type DocumentError struct {
+	NS      string
+	Index   int64
+	Code    int
+	Message string
+	Failed  int // documents of the same batch that failed, this one included
+}
+
+func (e *DocumentError) Error() string {
+	return fmt.Sprintf("seed: %s: document %d was refused (code %d, %d in its batch): %s", e.NS, e.Index, e.Code, e.Failed, e.Message)
+}
+
+// WriteConcernError says that documents were written, but not as safely as asked for.
+type WriteConcernError struct {
+	NS, WriteConcern string
+	First, Last      int64 // indexes of the batch's first and last document
+	Code             int
+	Message          string
+}
+
+func (e *WriteConcernError) Error() string {
+	return fmt.Sprintf("seed: %s: documents %d to %d were written, but write concern %q was not met (code %d): %s: ask for one that this server can give",
+		e.NS, e.First, e.Last, e.WriteConcern, e.Code, e.Message)
+}
+
+// CountError says that the collection does not hold as many documents as were sent.
+type CountError struct {
+	NS                string
+	Expected, Counted int64
+	Unacknowledged    bool // write concern 0: failures are silent
+}
+
+func (e *CountError) Error() string {
+	s := fmt.Sprintf("seed: %s holds %d documents, %d were sent", e.NS, e.Counted, e.Expected)
+	if e.Unacknowledged {
+		return s + ": write concern 0 hides failed inserts: use write concern 1 to see them"
+	}
+	return s + ": was something else writing to it?"
+}

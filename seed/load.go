@@ -1,0 +1,117 @@
+package seed
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/sourcegraph/conc/pool"
+)
+
+// graceOnCancel is how long a batch that is on its way may take to be
+// acknowledged after the context ended.
+const graceOnCancel = 10 * time.Second
+
+// load is the shared state of one run's writers.
+type load struct {
+	c    Config
+	wc   concern
+	lim  limits
+	next atomic.Int64 // first index that no writer has taken
+
+	documents, bytes, batches atomic.Int64 // acknowledged
+
+	mu      sync.Mutex
+	latency *hdrhistogram.Histogram // microseconds a batch
+}
+
+func newLoad(c Config, wc concern, lim limits) *load {
+	return &load{c: c, wc: wc, lim: lim, latency: newLatency()}
+}
+
+// newLatency counts microseconds up to an hour with three digits.
+func newLatency() *hdrhistogram.Histogram { return hdrhistogram.New(1, 3600_000_000, 3) }
+
+// run starts the writers and waits for them. The first error stops the others
+// at their next batch.
+func (l *load) run(ctx context.Context) error {
+	// A batch that was sent is waited for even when ctx ends meanwhile: its
+	// documents would be in the collection and in no report.
+	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	unwatch := context.AfterFunc(ctx, func() {
+		t := time.AfterFunc(graceOnCancel, cancel)
+		context.AfterFunc(sendCtx, func() { t.Stop() })
+	})
+	defer unwatch()
+
+	p := pool.New().WithErrors().WithContext(ctx).WithCancelOnError().WithFirstError()
+	for range l.c.Writers {
+		p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx) })
+	}
+	err := p.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// write takes index ranges and sends them until none are left.
+func (l *load) write(ctx, sendCtx context.Context) error {
+	s := newSender(l.c, l.wc, l.lim)
+	latency := newLatency()
+	defer func() {
+		l.mu.Lock()
+		l.latency.Merge(latency)
+		l.mu.Unlock()
+	}()
+	flush := func() error {
+		if s.count() == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t := time.Now()
+		docs, bytes, err := s.send(sendCtx)
+		if err == nil {
+			_ = latency.RecordValue(max(time.Since(t).Microseconds(), 1)) // over an hour is out of the histogram's range
+			l.batches.Add(1)
+		}
+		l.documents.Add(docs)
+		l.bytes.Add(bytes)
+		return err
+	}
+	step := int64(l.c.Batch)
+	for ctx.Err() == nil {
+		first := l.next.Add(step) - step
+		if first >= l.c.Documents {
+			return nil
+		}
+		for i := first; i < min(first+step, l.c.Documents); i++ {
+			if s.add(i) {
+				continue
+			}
+			if err := flush(); err != nil {
+				return err
+			}
+			s.add(i) // a document alone always fits; the server judges its size
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// fill puts what was acknowledged into the report. All writers have ended.
+func (l *load) fill(r *Report) {
+	r.Documents, r.Bytes, r.Batches = l.documents.Load(), l.bytes.Load(), l.batches.Load()
+	if l.latency.TotalCount() > 0 {
+		r.BatchP50MS = float64(l.latency.ValueAtQuantile(50)) / 1000
+		r.BatchP95MS = float64(l.latency.ValueAtQuantile(95)) / 1000
+		r.BatchMaxMS = float64(l.latency.Max()) / 1000
+	}
+}

@@ -1,0 +1,25 @@
+package seed
+
+// Report says what was loaded and how fast. A cancelled or failed Run returns
+// one too, with what was acknowledged by then.
+type Report struct {
+	NS                 string  `json:"ns"`
+	Generator          string  `json:"generator"`
+	Documents          int64   `json:"documents"` // acknowledged; sent, with write concern 0
+	Bytes              int64   `json:"bytes"`     // of those documents
+	Seconds            float64 `json:"seconds"`   // load and index; the count afterwards is not in it
+	DocumentsPerSecond float64 `json:"documents_per_second"`
+	LoadSeconds        float64 `json:"load_seconds"`
+	IndexSeconds       float64 `json:"index_seconds"` // 0 when built before (its cost is inside the load) or none
+	CountSeconds       float64 `json:"count_seconds"`
+	Batches            int64   `json:"batches"`
+	BatchP50MS         float64 `json:"batch_p50_ms"`
+	BatchP95MS         float64 `json:"batch_p95_ms"`
+	BatchMaxMS         float64 `json:"batch_max_ms"`
+	Counted            int64   `json:"counted"` // asked of the server afterwards
+	Writers            int     `json:"writers"`
+	Batch              int     `json:"batch"` // documents, after the server's limits
+	Ordered            bool    `json:"ordered"`
+	WriteConcern       string  `json:"write_concern"`
+	Index              string  `json:"index"`
+}

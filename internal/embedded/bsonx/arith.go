@@ -1,0 +1,106 @@
+package bsonx
+
+import (
+	"math"
+	"math/bits"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+)
+
+// Arithmetic with MongoDB's promotion: int32 grows to int64 and int64 to double when the result does not
+// fit; a double makes the result double, a decimal makes it decimal. The callers check IsNumber.
+
+// Add is a + b.
+func Add(a, b Value) Value {
+	switch widest(a, b) {
+	case bsontype.Int32, bsontype.Int64:
+		x, y := asInt(a), asInt(b)
+		s := x + y
+		if (s > x) != (y > 0) && y != 0 {
+			return Double(float64(x) + float64(y))
+		}
+		return fitInt(s, a, b)
+	case bsontype.Double:
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return Double(x + y)
+	}
+	return decimalOp(a, b, decAdd)
+}
+
+// Sub is a - b.
+func Sub(a, b Value) Value {
+	switch widest(a, b) {
+	case bsontype.Int32, bsontype.Int64:
+		x, y := asInt(a), asInt(b)
+		s := x - y
+		if (s < x) != (y > 0) && y != 0 {
+			return Double(float64(x) - float64(y))
+		}
+		return fitInt(s, a, b)
+	case bsontype.Double:
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return Double(x - y)
+	}
+	return decimalOp(a, b, decSub)
+}
+
+// Mul is a × b.
+func Mul(a, b Value) Value {
+	switch widest(a, b) {
+	case bsontype.Int32, bsontype.Int64:
+		x, y := asInt(a), asInt(b)
+		p, ok := mulInt(x, y)
+		if !ok {
+			return Double(float64(x) * float64(y))
+		}
+		return fitInt(p, a, b)
+	case bsontype.Double:
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return Double(x * y)
+	}
+	return decimalOp(a, b, decMul)
+}
+
+// widest is the type of the result before any growth.
+func widest(a, b Value) Type {
+	for _, t := range [...]Type{bsontype.Decimal128, bsontype.Double, bsontype.Int64} {
+		if a.Type == t || b.Type == t {
+			return t
+		}
+	}
+	return bsontype.Int32
+}
+
+// fitInt is n as an int32 when both operands were int32 and it fits.
+func fitInt(n int64, a, b Value) Value {
+	if a.Type == bsontype.Int32 && b.Type == bsontype.Int32 && int64(int32(n)) == n {
+		return Int32(int32(n))
+	}
+	return Int64(n)
+}
+
+func asInt(v Value) int64 {
+	if v.Type == bsontype.Int32 {
+		return int64(v.Int32())
+	}
+	return v.Int64()
+}
+
+func mulInt(x, y int64) (p int64, ok bool) {
+	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
+	limit := uint64(math.MaxInt64)
+	if (x < 0) != (y < 0) {
+		limit++
+	}
+	return x * y, hi == 0 && lo <= limit
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}

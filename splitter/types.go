@@ -1,0 +1,165 @@
+package splitter
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo/options"
+)
+
+// exactTypesUpTo is the largest collection in which every type is looked for
+// one by one. Within a bracket that reads all of its documents (no index tells an int from a
+// double), so larger collections are sampled at each bracket's ends.
+const (
+	exactTypesUpTo = 50_000
+	sampleKeys     = 64
+)
+
+// typeNames are the BSON types by bracket, as $type calls them.
+var typeNames = [brackets][]string{
+	minKey: {"minKey"}, nullish: {"undefined", "null", "missing"}, nan: {"double", "decimal"},
+	number: {"int", "long", "double", "decimal"}, text: {"string", "symbol"}, object: {"object"}, array: {"array"},
+	binData: {"binData"}, objectID: {"objectId"}, boolean: {"bool"}, date: {"date"}, timestamp: {"timestamp"},
+	regex: {"regex"}, dbPointer: {"dbPointer"}, javascript: {"javascript"}, codeScope: {"javascriptWithScope"}, maxKey: {"maxKey"},
+}
+
+// TypeName is a value's type as $type calls it; "missing" for a zero value.
+func TypeName(v bson.RawValue) string {
+	switch v.Type {
+	case bson.TypeInt32:
+		return "int"
+	case bson.TypeInt64:
+		return "long"
+	case bson.TypeDouble:
+		return "double"
+	case bson.TypeDecimal128:
+		return "decimal"
+	case bson.TypeSymbol:
+		return "symbol"
+	case bson.TypeString:
+		return "string"
+	case bson.TypeNull:
+		return "null"
+	case bson.TypeUndefined:
+		return "undefined"
+	case 0:
+		return "missing"
+	default:
+		return typeNames[bracketOf(v)][0]
+	}
+}
+
+// seen is what probing found out.
+type seen struct {
+	present uint32 // a bit for each bracket that has documents
+	types   map[string]bool
+}
+
+func (s *seen) add(v bson.RawValue) { s.types[TypeName(v)] = true }
+
+// list gives the types in sort order.
+func (s *seen) list() []string {
+	var list []string
+	for b := minKey; b < brackets; b++ {
+		if b == nan { // its types are those of numbers
+			continue
+		}
+		for _, name := range typeNames[b] {
+			if s.types[name] {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// probe finds the brackets that hold documents, each by one look into the index,
+// and the types in them.
+func (r *reader) probe(ctx context.Context, total int64) (*seen, error) {
+	s := &seen{types: map[string]bool{}}
+	for b := minKey; b < brackets; b++ {
+		if b == array {
+			continue
+		}
+		f := r.bracketFilter(b, bson.RawValue{}, bson.RawValue{})
+		keys, err := r.keys(ctx, f, false, 0, sampleKeys)
+		if err != nil {
+			return nil, err
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		s.present |= 1 << b
+		if len(keys) == sampleKeys {
+			more, err := r.keys(ctx, f, true, 0, sampleKeys)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, more...)
+		}
+		for _, k := range keys {
+			s.add(k)
+		}
+		if len(keys) < sampleKeys || total > exactTypesUpTo {
+			continue
+		}
+		for _, name := range typeNames[b] {
+			if s.types[name] {
+				continue
+			}
+			ask := bson.D{{Key: r.key, Value: bson.D{{Key: "$type", Value: name}}}}
+			if name == "missing" {
+				ask = bson.D{{Key: r.key, Value: bson.D{{Key: "$exists", Value: false}}}}
+			}
+			found, err := r.any(ctx, ask, true)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				s.types[name] = true
+			}
+		}
+	}
+	return s, nil
+}
+
+// refuseArrays returns *MultikeyError when documents hold arrays in the key's path.
+func (r *reader) refuseArrays(ctx context.Context) error {
+	raw, err := r.coll.Database().RunCommand(ctx, bson.D{
+		{Key: "explain", Value: bson.D{
+			{Key: "find", Value: r.coll.Name()}, {Key: "filter", Value: bson.D{}}, {Key: "hint", Value: r.index},
+		}},
+		{Key: "verbosity", Value: "queryPlanner"},
+	}).Raw()
+	if err != nil && !refused(err) {
+		return fmt.Errorf("splitter: %s: explain: %w", r.ns, err)
+	}
+	if err == nil {
+		if p := ReadPlan(raw); len(p.Indexes) > 0 && !p.multikeyOn(r.key) {
+			return nil
+		}
+	}
+	// The index has seen arrays, or can't be asked. It does not forget arrays that were
+	// removed, so look for one; this may read the collection.
+	path := ""
+	for part := range strings.SplitSeq(r.key, ".") {
+		path = strings.TrimPrefix(path+"."+part, ".")
+		cur, err := r.coll.Find(ctx, bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}},
+			options.Find().SetLimit(1).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+		if err != nil {
+			return fmt.Errorf("splitter: %s: find arrays in %s: %w", r.ns, path, err)
+		}
+		found := cur.Next(ctx)
+		err = cur.Err()
+		_ = cur.Close(ctx)
+		if err != nil {
+			return fmt.Errorf("splitter: %s: find arrays in %s: %w", r.ns, path, err)
+		}
+		if found {
+			return &MultikeyError{NS: r.ns, Key: r.key, Index: r.index}
+		}
+	}
+	return nil
+}

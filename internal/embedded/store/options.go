@@ -1,0 +1,111 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"mrbench/internal/embedded/bsonx"
+)
+
+// Options of Open. Zero values: default cache, the operating system's files.
+type Options struct {
+	Dir        string
+	FS         vfs.FS // nil: the operating system's. vfs.NewMem() for an in-memory engine.
+	CacheBytes int64  // of the block cache; 0: 256 MiB
+	// Address is what this process serves on, written beside its process id into the lock file ("" when it doesn't).
+	Address string
+	// CompileFilter turns an index's partialFilterExpression into a predicate. nil: partial indexes are refused.
+	CompileFilter func(bsonx.Doc) (func(bsonx.Doc) bool, error)
+	// Log gets one line for each noteworthy event (recovery, leftover removed, background error). May be nil.
+	Log func(format string, args ...any)
+
+	memTableBytes int // 0: 64 MiB; tests make it small
+}
+
+// LockedError says that another process holds the data directory.
+type LockedError struct {
+	Dir     string
+	PID     int    // 0 if unknown
+	Address string // where it serves, if it does
+}
+
+func (e *LockedError) Error() string {
+	who := "another process"
+	if e.PID != 0 {
+		who = fmt.Sprintf("process %d", e.PID)
+	}
+	if e.Address != "" {
+		return fmt.Sprintf("data directory %s is in use by %s, which serves it on %s: connect there or stop it", e.Dir, who, e.Address)
+	}
+	return fmt.Sprintf("data directory %s is in use by %s: stop it or use another directory", e.Dir, who)
+}
+
+const (
+	defaultCache    = 256 << 20
+	defaultMemTable = 64 << 20
+)
+
+// pebbleOptions are those of one data directory.
+//
+// The format is the newest without sync offsets in the log: those promise that
+// what is before them is on stable storage, which a log that is synced every 100 ms can't
+// promise, and after a power cut they would make a lost tail look like corruption.
+func pebbleOptions(o Options, fs vfs.FS, h *health) *pebble.Options {
+	mem := defaultMemTable
+	if o.memTableBytes > 0 {
+		mem = o.memTableBytes
+	}
+	po := &pebble.Options{
+		FS:                          fs,
+		FormatMajorVersion:          pebble.FormatColumnarBlocks,
+		CacheSize:                   o.CacheBytes,
+		MemTableSize:                uint64(mem),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       2,
+		L0CompactionFileThreshold:   500,
+		L0StopWritesThreshold:       100,
+		LBaseMaxBytes:               128 << 20,
+		MaxOpenFiles:                1000,
+		BytesPerSync:                1 << 20,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+		FlushDelayDeleteRange:       defaultFlushDelay,
+		Logger:                      pebbleLogger{h},
+		EventListener:               listener(h),
+	}
+	if po.CacheSize <= 0 {
+		po.CacheSize = defaultCache
+	}
+	po.Levels[0] = pebble.LevelOptions{
+		BlockSize:      32 << 10,
+		IndexBlockSize: 256 << 10,
+		FilterPolicy:   bloom.FilterPolicy(10),
+	}
+	po.TargetFileSizes[0] = 8 << 20
+	po.EnsureDefaults()
+	return po
+}
+
+// pebbleLogger keeps quiet but for what ends writing. Fatalf must not end the
+// process: the caller of pebble sees health's error, and reading goes on.
+type pebbleLogger struct{ h *health }
+
+func (pebbleLogger) Infof(string, ...any) {}
+
+func (l pebbleLogger) Errorf(format string, args ...any) { l.h.log("storage: "+format, args...) }
+
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.h.fail(fmt.Errorf("storage: "+format, args...))
+}
+
+func listener(h *health) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) { h.note("flush or compaction", err) },
+		DataCorruption: func(i pebble.DataCorruptionInfo) {
+			h.log("storage: corrupt data in %s: %v", i.Path, i.Details)
+		},
+		DiskSlow: func(pebble.DiskSlowInfo) {},
+	}
+}

@@ -3,8 +3,6 @@ package bsonx
 import (
 	"math"
 	"math/bits"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // Arithmetic with MongoDB's promotion: int32 grows to int64 and int64 to double when the result does not
@@ -13,14 +11,14 @@ import (
 // Add is a + b.
 func Add(a, b Value) Value {
 	switch widest(a, b) {
-	case bsontype.Int32, bsontype.Int64:
+	case TypeInt32, TypeInt64:
 		x, y := asInt(a), asInt(b)
 		s := x + y
 		if (s > x) != (y > 0) && y != 0 {
 			return Double(float64(x) + float64(y))
 		}
 		return fitInt(s, a, b)
-	case bsontype.Double:
+	case TypeDouble:
 		x, _ := a.AsFloat()
 		y, _ := b.AsFloat()
 		return Double(x + y)
@@ -31,14 +29,14 @@ func Add(a, b Value) Value {
 // Sub is a - b.
 func Sub(a, b Value) Value {
 	switch widest(a, b) {
-	case bsontype.Int32, bsontype.Int64:
+	case TypeInt32, TypeInt64:
 		x, y := asInt(a), asInt(b)
 		s := x - y
 		if (s < x) != (y > 0) && y != 0 {
 			return Double(float64(x) - float64(y))
 		}
 		return fitInt(s, a, b)
-	case bsontype.Double:
+	case TypeDouble:
 		x, _ := a.AsFloat()
 		y, _ := b.AsFloat()
 		return Double(x - y)
@@ -49,14 +47,14 @@ func Sub(a, b Value) Value {
 // Mul is a × b.
 func Mul(a, b Value) Value {
 	switch widest(a, b) {
-	case bsontype.Int32, bsontype.Int64:
+	case TypeInt32, TypeInt64:
 		x, y := asInt(a), asInt(b)
 		p, ok := mulInt(x, y)
 		if !ok {
 			return Double(float64(x) * float64(y))
 		}
 		return fitInt(p, a, b)
-	case bsontype.Double:
+	case TypeDouble:
 		x, _ := a.AsFloat()
 		y, _ := b.AsFloat()
 		return Double(x * y)
@@ -66,24 +64,24 @@ func Mul(a, b Value) Value {
 
 // widest is the type of the result before any growth.
 func widest(a, b Value) Type {
-	for _, t := range [...]Type{bsontype.Decimal128, bsontype.Double, bsontype.Int64} {
+	for _, t := range [...]Type{TypeDecimal128, TypeDouble, TypeInt64} {
 		if a.Type == t || b.Type == t {
 			return t
 		}
 	}
-	return bsontype.Int32
+	return TypeInt32
 }
 
 // fitInt is n as an int32 when both operands were int32 and it fits.
 func fitInt(n int64, a, b Value) Value {
-	if a.Type == bsontype.Int32 && b.Type == bsontype.Int32 && int64(int32(n)) == n {
+	if a.Type == TypeInt32 && b.Type == TypeInt32 && int64(int32(n)) == n {
 		return Int32(int32(n))
 	}
 	return Int64(n)
 }
 
 func asInt(v Value) int64 {
-	if v.Type == bsontype.Int32 {
+	if v.Type == TypeInt32 {
 		return int64(v.Int32())
 	}
 	return v.Int64()

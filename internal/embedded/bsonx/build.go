@@ -3,8 +3,6 @@ package bsonx
 import (
 	"encoding/binary"
 	"math"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // Empty is the empty document.
@@ -12,17 +10,17 @@ var Empty = Doc{5, 0, 0, 0, 0}
 
 // Int32 makes an int32.
 func Int32(n int32) Value {
-	return Value{bsontype.Int32, binary.LittleEndian.AppendUint32(make([]byte, 0, 4), uint32(n))}
+	return Value{TypeInt32, binary.LittleEndian.AppendUint32(make([]byte, 0, 4), uint32(n))}
 }
 
 // Int64 makes an int64.
 func Int64(n int64) Value {
-	return Value{bsontype.Int64, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(n))}
+	return Value{TypeInt64, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(n))}
 }
 
 // Double makes a double.
 func Double(f float64) Value {
-	return Value{bsontype.Double, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), math.Float64bits(f))}
+	return Value{TypeDouble, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), math.Float64bits(f))}
 }
 
 // Bool makes a boolean.
@@ -31,78 +29,78 @@ func Bool(b bool) Value {
 	if b {
 		d[0] = 1
 	}
-	return Value{bsontype.Boolean, d}
+	return Value{TypeBoolean, d}
 }
 
 // String makes a string.
-func String(s string) Value { return Value{bsontype.String, appendString(nil, s)} }
+func String(s string) Value { return Value{TypeString, appendString(nil, s)} }
 
 // Symbol makes a symbol.
-func Symbol(s string) Value { return Value{bsontype.Symbol, appendString(nil, s)} }
+func Symbol(s string) Value { return Value{TypeSymbol, appendString(nil, s)} }
 
 // JavaScript makes code without a scope.
-func JavaScript(code string) Value { return Value{bsontype.JavaScript, appendString(nil, code)} }
+func JavaScript(code string) Value { return Value{TypeJavaScript, appendString(nil, code)} }
 
 // Null makes a null.
-func Null() Value { return Value{Type: bsontype.Null} }
+func Null() Value { return Value{Type: TypeNull} }
 
 // Undefined makes an undefined.
-func Undefined() Value { return Value{Type: bsontype.Undefined} }
+func Undefined() Value { return Value{Type: TypeUndefined} }
 
 // Date makes a date of milliseconds since 1970.
 func Date(ms int64) Value {
-	return Value{bsontype.DateTime, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(ms))}
+	return Value{TypeDateTime, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(ms))}
 }
 
 // Timestamp makes a timestamp of seconds and an increment.
 func Timestamp(t, i uint32) Value {
-	return Value{bsontype.Timestamp, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(t)<<32|uint64(i))}
+	return Value{TypeTimestamp, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(t)<<32|uint64(i))}
 }
 
 // DocValue makes a document value that aliases d.
-func DocValue(d Doc) Value { return Value{bsontype.EmbeddedDocument, d} }
+func DocValue(d Doc) Value { return Value{TypeEmbeddedDocument, d} }
 
 // ArrayValue makes an array value that aliases d, whose names are "0", "1", ….
-func ArrayValue(d Doc) Value { return Value{bsontype.Array, d} }
+func ArrayValue(d Doc) Value { return Value{TypeArray, d} }
 
 // MinKey makes the value below all others.
-func MinKey() Value { return Value{Type: bsontype.MinKey} }
+func MinKey() Value { return Value{Type: TypeMinKey} }
 
 // MaxKey makes the value above all others.
-func MaxKey() Value { return Value{Type: bsontype.MaxKey} }
+func MaxKey() Value { return Value{Type: TypeMaxKey} }
 
 // ObjectID makes an ObjectId.
-func ObjectID(oid [12]byte) Value { return Value{bsontype.ObjectID, oid[:]} }
+func ObjectID(oid [12]byte) Value { return Value{TypeObjectID, oid[:]} }
 
 // Binary makes binary data. For the old subtype 2, data holds the inner length.
 func Binary(subtype byte, data []byte) Value {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 5+len(data)), uint32(len(data)))
-	return Value{bsontype.Binary, append(append(b, subtype), data...)}
+	return Value{TypeBinary, append(append(b, subtype), data...)}
 }
 
 // Regex makes a regular expression. Neither part may hold a NUL.
 func Regex(pattern, options string) Value {
 	b := make([]byte, 0, len(pattern)+len(options)+2)
 	b = append(append(b, pattern...), 0)
-	return Value{bsontype.Regex, append(append(b, options...), 0)}
+	return Value{TypeRegex, append(append(b, options...), 0)}
 }
 
 // CodeWithScope makes JavaScript code with a scope.
 func CodeWithScope(code string, scope Doc) Value {
 	b := make([]byte, 0, 9+len(code)+len(scope))
 	b = binary.LittleEndian.AppendUint32(b, uint32(9+len(code)+len(scope)))
-	return Value{bsontype.CodeWithScope, append(appendString(b, code), scope...)}
+	return Value{TypeCodeWithScope, append(appendString(b, code), scope...)}
 }
 
 // DBPointer makes a DBPointer.
 func DBPointer(ns string, oid [12]byte) Value {
-	return Value{bsontype.DBPointer, append(appendString(nil, ns), oid[:]...)}
+	return Value{TypeDBPointer, append(appendString(nil, ns), oid[:]...)}
 }
 
 // Decimal makes a decimal128 of its two halves.
 func Decimal(high, low uint64) Value {
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), low)
-	return Value{bsontype.Decimal128, binary.LittleEndian.AppendUint64(b, high)}
+	return Value{TypeDecimal128, binary.LittleEndian.AppendUint64(b, high)}
 }
 
 func appendString[T string | []byte](dst []byte, s T) []byte {

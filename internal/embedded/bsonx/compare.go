@@ -3,8 +3,6 @@ package bsonx
 import (
 	"bytes"
 	"cmp"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // Ranks of the types in the sort order, as Canon gives them.
@@ -41,13 +39,13 @@ var canon = func() (c [256]int8) {
 		c[i] = CanonMaxKey
 	}
 	for t, r := range map[Type]int8{
-		bsontype.MinKey: CanonMinKey, bsontype.Undefined: CanonUndefined, bsontype.Null: CanonNull, Missing: CanonNull,
-		bsontype.Double: CanonNumber, bsontype.Int32: CanonNumber, bsontype.Int64: CanonNumber, bsontype.Decimal128: CanonNumber,
-		bsontype.String: CanonString, bsontype.Symbol: CanonString, bsontype.EmbeddedDocument: CanonDocument,
-		bsontype.Array: CanonArray, bsontype.Binary: CanonBinary, bsontype.ObjectID: CanonObjectID,
-		bsontype.Boolean: CanonBool, bsontype.DateTime: CanonDate, bsontype.Timestamp: CanonTimestamp,
-		bsontype.Regex: CanonRegex, bsontype.DBPointer: CanonDBPointer, bsontype.JavaScript: CanonCode,
-		bsontype.CodeWithScope: CanonCodeWithScope, bsontype.MaxKey: CanonMaxKey,
+		TypeMinKey: CanonMinKey, TypeUndefined: CanonUndefined, TypeNull: CanonNull, Missing: CanonNull,
+		TypeDouble: CanonNumber, TypeInt32: CanonNumber, TypeInt64: CanonNumber, TypeDecimal128: CanonNumber,
+		TypeString: CanonString, TypeSymbol: CanonString, TypeEmbeddedDocument: CanonDocument,
+		TypeArray: CanonArray, TypeBinary: CanonBinary, TypeObjectID: CanonObjectID,
+		TypeBoolean: CanonBool, TypeDateTime: CanonDate, TypeTimestamp: CanonTimestamp,
+		TypeRegex: CanonRegex, TypeDBPointer: CanonDBPointer, TypeJavaScript: CanonCode,
+		TypeCodeWithScope: CanonCodeWithScope, TypeMaxKey: CanonMaxKey,
 	} {
 		c[t] = r
 	}
@@ -87,30 +85,30 @@ func Equal(a, b Value) bool { return Compare(a, b) == 0 }
 // compareSame orders two values of one bracket.
 func compareSame(a, b Value) int {
 	switch a.Type {
-	case bsontype.Int32, bsontype.Double, bsontype.Int64, bsontype.Decimal128:
+	case TypeInt32, TypeDouble, TypeInt64, TypeDecimal128:
 		return compareNumbers(a, b)
-	case bsontype.String, bsontype.Symbol, bsontype.JavaScript:
+	case TypeString, TypeSymbol, TypeJavaScript:
 		return bytes.Compare(a.StrBytes(), b.StrBytes())
-	case bsontype.EmbeddedDocument:
+	case TypeEmbeddedDocument:
 		return CompareDocs(a.Data, b.Data)
-	case bsontype.Array:
+	case TypeArray:
 		return compareArrays(a.Data, b.Data)
-	case bsontype.Binary, bsontype.DBPointer:
+	case TypeBinary, TypeDBPointer:
 		// The length comes first; what follows is subtype and bytes, or namespace and id.
 		if c := cmp.Compare(len(a.Data), len(b.Data)); c != 0 {
 			return c
 		}
 		return bytes.Compare(a.Data[4:], b.Data[4:])
-	case bsontype.ObjectID, bsontype.Boolean:
+	case TypeObjectID, TypeBoolean:
 		return bytes.Compare(a.Data, b.Data)
-	case bsontype.DateTime:
+	case TypeDateTime:
 		return cmp.Compare(a.Int64(), b.Int64())
-	case bsontype.Timestamp:
+	case TypeTimestamp:
 		return cmp.Compare(uint64(a.Int64()), uint64(b.Int64()))
-	case bsontype.Regex:
+	case TypeRegex:
 		// A NUL ends each part, so the bytes sort as pattern, then options.
 		return bytes.Compare(a.Data, b.Data)
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		ca, sa := a.codeWithScope()
 		cb, sb := b.codeWithScope()
 		if c := bytes.Compare(ca, cb); c != 0 {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/bson/primitive"
 
 	"mrbench/internal/embedded/mongoerr"
@@ -48,10 +47,10 @@ func decimalOp(a, b Value, op decOp) Value {
 // first 15 significant digits, all of which it keeps (2.5 is 2.50000000000000).
 func ToDecimal(v Value) Value {
 	switch v.Type {
-	case bsontype.Int32, bsontype.Int64:
+	case TypeInt32, TypeInt64:
 		n := asInt(v)
 		return decimal{lo: magnitude(n), neg: n < 0}.value()
-	case bsontype.Double:
+	case TypeDouble:
 		return floatDecimal(v.Double()).value()
 	}
 	return v

@@ -47,10 +47,10 @@ func genValue(depth int) *rapid.Generator[Value] {
 		case 18:
 			return CodeWithScope(genText().Draw(t, "js"), genDoc(depth-1).Draw(t, "scope"))
 		case 19:
-			return DocValue(genDoc(depth - 1).Draw(t, "doc"))
+			return DocValue(genDoc(depth-1).Draw(t, "doc"))
 		case 20:
 			// An array whose names are not positions.
-			return ArrayValue(genDoc(depth - 1).Draw(t, "odd"))
+			return ArrayValue(genDoc(depth-1).Draw(t, "odd"))
 		}
 		return Array(rapid.SliceOfN(genValue(depth-1), 0, 12).Draw(t, "array")...)
 	})

@@ -3,8 +3,6 @@ package bsonx
 import (
 	"bytes"
 	"encoding/binary"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // Iter walks the elements of a document or array.
@@ -112,16 +110,16 @@ var fixedSize = func() (s [256]int8) {
 	for i := range s {
 		s[i] = -1
 	}
-	s[bsontype.Double], s[bsontype.DateTime], s[bsontype.Timestamp], s[bsontype.Int64] = 8, 8, 8, 8
-	s[bsontype.Undefined], s[bsontype.Null], s[bsontype.MinKey], s[bsontype.MaxKey] = 0, 0, 0, 0
-	s[bsontype.ObjectID], s[bsontype.Boolean], s[bsontype.Int32], s[bsontype.Decimal128] = 12, 1, 4, 16
+	s[TypeDouble], s[TypeDateTime], s[TypeTimestamp], s[TypeInt64] = 8, 8, 8, 8
+	s[TypeUndefined], s[TypeNull], s[TypeMinKey], s[TypeMaxKey] = 0, 0, 0, 0
+	s[TypeObjectID], s[TypeBoolean], s[TypeInt32], s[TypeDecimal128] = 12, 1, 4, 16
 	return s
 }()
 
 // varSize is the number of data bytes of a value of varying size that b starts
 // with, or -1 when b cannot hold one.
 func varSize(t Type, b []byte) int {
-	if t == bsontype.Regex {
+	if t == TypeRegex {
 		n := cstringLen(b)
 		m := n + 1 + cstringLen(b[min(n+1, len(b)):])
 		if m >= len(b) {
@@ -134,27 +132,27 @@ func varSize(t Type, b []byte) int {
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b)))
 	switch t {
-	case bsontype.String, bsontype.Symbol, bsontype.JavaScript:
+	case TypeString, TypeSymbol, TypeJavaScript:
 		if n < 1 {
 			return -1
 		}
 		return n + 4
-	case bsontype.EmbeddedDocument, bsontype.Array:
+	case TypeEmbeddedDocument, TypeArray:
 		if n < 5 {
 			return -1
 		}
 		return n
-	case bsontype.Binary:
+	case TypeBinary:
 		if n < 0 {
 			return -1
 		}
 		return n + 5
-	case bsontype.DBPointer:
+	case TypeDBPointer:
 		if n < 1 {
 			return -1
 		}
 		return n + 16
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		if n < 14 {
 			return -1
 		}

@@ -3,8 +3,6 @@ package bsonx
 import (
 	"bytes"
 	"encoding/binary"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // The layout of a key. Each value begins with a lead byte that ranks its type
@@ -57,13 +55,13 @@ const (
 func AppendKey(dst []byte, v Value, desc bool) []byte {
 	start := len(dst)
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		dst = appendIntKey(dst, int64(v.Int32()))
-	case bsontype.ObjectID:
+	case TypeObjectID:
 		dst = append(append(dst, leadObjectID), v.Data...)
-	case bsontype.String:
+	case TypeString:
 		dst = appendTextKey(append(dst, leadString), v.StrBytes())
-	case bsontype.Double:
+	case TypeDouble:
 		dst = appendFloatKey(dst, v.Double())
 	default:
 		dst = appendKey(dst, v)
@@ -109,50 +107,50 @@ func AppendKeyDoc(dst []byte, d Doc, desc bool) []byte { return AppendKey(dst, D
 
 func appendKey(dst []byte, v Value) []byte {
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		return appendIntKey(dst, int64(v.Int32()))
-	case bsontype.Int64:
+	case TypeInt64:
 		return appendIntKey(dst, v.Int64())
-	case bsontype.Double:
+	case TypeDouble:
 		return appendFloatKey(dst, v.Double())
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return appendDecimalKey(dst, decimalOf(v))
-	case bsontype.String, bsontype.Symbol:
+	case TypeString, TypeSymbol:
 		return appendTextKey(append(dst, leadString), v.StrBytes())
-	case bsontype.ObjectID:
+	case TypeObjectID:
 		return append(append(dst, leadObjectID), v.Data...)
-	case bsontype.Null, Missing:
+	case TypeNull, Missing:
 		return append(dst, leadNull)
-	case bsontype.Undefined:
+	case TypeUndefined:
 		return append(dst, leadUndefined)
-	case bsontype.Boolean:
+	case TypeBoolean:
 		return append(dst, leadFalse+v.Data[0])
-	case bsontype.DateTime:
+	case TypeDateTime:
 		return binary.BigEndian.AppendUint64(append(dst, leadDate), uint64(v.Int64())^1<<63)
-	case bsontype.Timestamp:
+	case TypeTimestamp:
 		return binary.BigEndian.AppendUint64(append(dst, leadTimestamp), uint64(v.Int64()))
-	case bsontype.EmbeddedDocument:
+	case TypeEmbeddedDocument:
 		return appendDocKey(append(dst, leadDocument), v.Data)
-	case bsontype.Array:
+	case TypeArray:
 		dst = append(dst, leadArray)
 		for it := v.Elems(); it.Next(); {
 			dst = appendKey(dst, it.val)
 		}
 		return append(dst, 0)
-	case bsontype.Binary:
+	case TypeBinary:
 		return appendBinaryKey(append(dst, leadBinary), v.Data)
-	case bsontype.Regex:
+	case TypeRegex:
 		return append(append(dst, leadRegex), v.Data...)
-	case bsontype.DBPointer:
+	case TypeDBPointer:
 		n := len(v.Data) - 12 - 5
 		dst = binary.BigEndian.AppendUint32(append(dst, leadDBPointer), uint32(n))
 		return append(append(dst, v.Data[4:4+n]...), v.Data[4+n+1:]...)
-	case bsontype.JavaScript:
+	case TypeJavaScript:
 		return appendTextKey(append(dst, leadCode), v.StrBytes())
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		code, scope := v.codeWithScope()
 		return appendDocKey(appendTextKey(append(dst, leadCodeWithScope), code), scope)
-	case bsontype.MinKey:
+	case TypeMinKey:
 		return append(dst, leadMinKey)
 	}
 	return append(dst, leadMaxKey)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // DecodeKey reads one value from key (inverted if desc) and its type bits, giving back the original byte for byte.
@@ -76,13 +74,13 @@ func decodeValue(dst, key, tb []byte, flip byte, depth int) (t Type, _, restKey,
 	rest := key[1:]
 	switch lead {
 	case leadString, leadCode:
-		t = bsontype.String
+		t = TypeString
 		if lead == leadCode {
-			t = bsontype.JavaScript
+			t = TypeJavaScript
 		} else {
 			var tag byte
 			if tag, tb = nextTag(tb); tag == tagSymbol {
-				t = bsontype.Symbol
+				t = TypeSymbol
 			}
 		}
 		dst, rest, err = decodeText(dst, rest)
@@ -91,29 +89,29 @@ func decodeValue(dst, key, tb []byte, flip byte, depth int) (t Type, _, restKey,
 		if len(rest) < 12 {
 			return 0, dst, key, tb, errKeyEnd
 		}
-		return bsontype.ObjectID, append(dst, rest[:12]...), rest[12:], tb, nil
+		return TypeObjectID, append(dst, rest[:12]...), rest[12:], tb, nil
 	case leadNull:
 		tag, tb := nextTag(tb)
 		if tag == tagMissing {
 			return Missing, dst, rest, tb, nil
 		}
-		return bsontype.Null, dst, rest, tb, nil
+		return TypeNull, dst, rest, tb, nil
 	case leadUndefined:
-		return bsontype.Undefined, dst, rest, tb, nil
+		return TypeUndefined, dst, rest, tb, nil
 	case leadMinKey:
-		return bsontype.MinKey, dst, rest, tb, nil
+		return TypeMinKey, dst, rest, tb, nil
 	case leadMaxKey:
-		return bsontype.MaxKey, dst, rest, tb, nil
+		return TypeMaxKey, dst, rest, tb, nil
 	case leadFalse, leadTrue:
-		return bsontype.Boolean, append(dst, lead-leadFalse), rest, tb, nil
+		return TypeBoolean, append(dst, lead-leadFalse), rest, tb, nil
 	case leadDate, leadTimestamp:
 		if len(rest) < 8 {
 			return 0, dst, key, tb, errKeyEnd
 		}
 		n := binary.BigEndian.Uint64(rest)
-		t = bsontype.Timestamp
+		t = TypeTimestamp
 		if lead == leadDate {
-			t, n = bsontype.DateTime, n^1<<63
+			t, n = TypeDateTime, n^1<<63
 		}
 		return t, binary.LittleEndian.AppendUint64(dst, n), rest[8:], tb, nil
 	case leadBinary, leadRegex, leadDBPointer:
@@ -125,10 +123,10 @@ func decodeValue(dst, key, tb []byte, flip byte, depth int) (t Type, _, restKey,
 		return t, dst, key[n:], tb, nil
 	case leadDocument:
 		dst, rest, tb, err = decodeDoc(dst, rest, tb, depth)
-		return bsontype.EmbeddedDocument, dst, rest, tb, err
+		return TypeEmbeddedDocument, dst, rest, tb, err
 	case leadArray:
 		dst, rest, tb, err = decodeArray(dst, rest, tb, depth)
-		return bsontype.Array, dst, rest, tb, err
+		return TypeArray, dst, rest, tb, err
 	case leadCodeWithScope:
 		start := len(dst)
 		dst = append(dst, 0, 0, 0, 0)
@@ -139,7 +137,7 @@ func decodeValue(dst, key, tb []byte, flip byte, depth int) (t Type, _, restKey,
 			return 0, dst, key, tb, err
 		}
 		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start))
-		return bsontype.CodeWithScope, dst, rest, tb, nil
+		return TypeCodeWithScope, dst, rest, tb, nil
 	}
 	return 0, dst, key, tb, errKeyLead(lead)
 }
@@ -154,13 +152,13 @@ func decodeBytes(dst []byte, lead byte, b []byte) (Type, []byte) {
 			b = b[5:]
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b)-1))
-		return bsontype.Binary, append(dst, b...)
+		return TypeBinary, append(dst, b...)
 	case leadDBPointer:
 		n := len(b) - 12
 		dst = appendString(dst, b[4:n])
-		return bsontype.DBPointer, append(dst, b[n:]...)
+		return TypeDBPointer, append(dst, b[n:]...)
 	}
-	return bsontype.Regex, append(dst, b...)
+	return TypeRegex, append(dst, b...)
 }
 
 // decodeText appends a string's data: length, bytes, NUL.
@@ -367,25 +365,25 @@ func decodeNumber(dst, key, tb []byte, flip byte) (t Type, _, restKey, restTB []
 		if !ok || int64(int32(i)) != i || lead == leadNaN {
 			return 0, dst, key, tb, errKeyNumber
 		}
-		return bsontype.Int32, binary.LittleEndian.AppendUint32(dst, uint32(i)), key, tb, nil
+		return TypeInt32, binary.LittleEndian.AppendUint32(dst, uint32(i)), key, tb, nil
 	case tagInt64:
 		i, ok := n.int()
 		if !ok || lead == leadNaN {
 			return 0, dst, key, tb, errKeyNumber
 		}
-		return bsontype.Int64, binary.LittleEndian.AppendUint64(dst, uint64(i)), key, tb, nil
+		return TypeInt64, binary.LittleEndian.AppendUint64(dst, uint64(i)), key, tb, nil
 	case tagDouble:
 		b := uint64(plainNaN)
 		if lead != leadNaN {
 			b = math.Float64bits(n.float())
 		}
-		return bsontype.Double, binary.LittleEndian.AppendUint64(dst, b), key, tb, nil
+		return TypeDouble, binary.LittleEndian.AppendUint64(dst, b), key, tb, nil
 	case tagNegZero:
-		return bsontype.Double, binary.LittleEndian.AppendUint64(dst, negZero), key, tb, nil
+		return TypeDouble, binary.LittleEndian.AppendUint64(dst, negZero), key, tb, nil
 	case tagNaN:
 		var raw [8]byte
 		tb = takeBits(raw[:], tb)
-		return bsontype.Double, append(dst, raw[:]...), key, tb, nil
+		return TypeDouble, append(dst, raw[:]...), key, tb, nil
 	}
 	if tag < tagDecimal || tag > tagDecimal+14 {
 		return 0, dst, key, tb, errKeyNumber
@@ -393,5 +391,5 @@ func decodeNumber(dst, key, tb []byte, flip byte) (t Type, _, restKey, restTB []
 	var raw [16]byte
 	tb = takeBits(raw[:tag-tagDecimal], tb)
 	tb = takeBits(raw[14:], tb)
-	return bsontype.Decimal128, append(dst, raw[:]...), key, tb, nil
+	return TypeDecimal128, append(dst, raw[:]...), key, tb, nil
 }

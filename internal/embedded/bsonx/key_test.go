@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"pgregory.net/rapid"
 )
 
@@ -58,7 +57,7 @@ func checkPair(t *rapid.T, a, b Value) {
 func ratCompare(a, b Value) int {
 	rank := func(v Value) (int, *big.Rat) {
 		switch v.Type {
-		case bsontype.Double:
+		case TypeDouble:
 			f := v.Double()
 			switch {
 			case f != f:
@@ -67,7 +66,7 @@ func ratCompare(a, b Value) int {
 				return sign(int(math.Copysign(1, f))), nil
 			}
 			return 0, new(big.Rat).SetFloat64(f)
-		case bsontype.Decimal128:
+		case TypeDecimal128:
 			d := decimalOf(v)
 			switch {
 			case d.kind == decNaN:

@@ -3,21 +3,19 @@ package bsonx
 import (
 	"cmp"
 	"math"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // AsFloat converts any number (a large int64 or a decimal rounded) to a
 // double; ok is false for other types.
 func (v Value) AsFloat() (f float64, ok bool) {
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		return float64(v.Int32()), true
-	case bsontype.Double:
+	case TypeDouble:
 		return v.Double(), true
-	case bsontype.Int64:
+	case TypeInt64:
 		return float64(v.Int64()), true
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return decimalOf(v).float(), true
 	}
 	return 0, false
@@ -27,16 +25,16 @@ func (v Value) AsFloat() (f float64, ok bool) {
 // is false otherwise.
 func (v Value) AsInt64() (n int64, ok bool) {
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		return int64(v.Int32()), true
-	case bsontype.Int64:
+	case TypeInt64:
 		return v.Int64(), true
-	case bsontype.Double:
+	case TypeDouble:
 		f := v.Double()
 		if f >= -1<<63 && f < 1<<63 && f == math.Trunc(f) {
 			return int64(f), true
 		}
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		if n, exact := decimalOf(v).truncInt(); exact {
 			return n, true
 		}
@@ -48,11 +46,11 @@ func (v Value) AsInt64() (n int64, ok bool) {
 // other types and NaN.
 func (v Value) TruncInt64() (n int64, ok bool) {
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		return int64(v.Int32()), true
-	case bsontype.Int64:
+	case TypeInt64:
 		return v.Int64(), true
-	case bsontype.Double:
+	case TypeDouble:
 		f := v.Double()
 		switch {
 		case f >= 1<<63:
@@ -62,7 +60,7 @@ func (v Value) TruncInt64() (n int64, ok bool) {
 		case f == f:
 			return int64(f), true
 		}
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		if d := decimalOf(v); d.kind != decNaN {
 			n, _ = d.truncInt()
 			return n, true
@@ -74,10 +72,10 @@ func (v Value) TruncInt64() (n int64, ok bool) {
 // IsNaN reports whether v is a NaN double or decimal.
 func (v Value) IsNaN() bool {
 	switch v.Type {
-	case bsontype.Double:
+	case TypeDouble:
 		f := v.Double()
 		return f != f
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return decimalOf(v).kind == decNaN
 	}
 	return false
@@ -86,21 +84,21 @@ func (v Value) IsNaN() bool {
 // compareNumbers orders two numbers by exact value, NaN first.
 func compareNumbers(a, b Value) int {
 	switch a.Type {
-	case bsontype.Int32, bsontype.Int64:
+	case TypeInt32, TypeInt64:
 		n, _ := a.AsInt64()
 		switch b.Type {
-		case bsontype.Int32, bsontype.Int64:
+		case TypeInt32, TypeInt64:
 			m, _ := b.AsInt64()
 			return cmp.Compare(n, m)
-		case bsontype.Double:
+		case TypeDouble:
 			return compareIntFloat(n, b.Double())
 		}
-	case bsontype.Double:
+	case TypeDouble:
 		switch b.Type {
-		case bsontype.Int32, bsontype.Int64:
+		case TypeInt32, TypeInt64:
 			m, _ := b.AsInt64()
 			return -compareIntFloat(m, a.Double())
-		case bsontype.Double:
+		case TypeDouble:
 			return cmp.Compare(a.Double(), b.Double())
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // String gives the text of a value for messages, as a server prints it:
@@ -19,50 +17,50 @@ func (d Doc) String() string { return DocValue(d).String() }
 
 func (v Value) appendText(dst []byte) []byte {
 	switch v.Type {
-	case bsontype.Int32:
+	case TypeInt32:
 		return strconv.AppendInt(dst, int64(v.Int32()), 10)
-	case bsontype.Int64:
+	case TypeInt64:
 		return strconv.AppendInt(dst, v.Int64(), 10)
-	case bsontype.Double:
+	case TypeDouble:
 		return append(dst, FormatDouble(v.Double())...)
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return append(dst, decimalOf(v).text()...)
-	case bsontype.String, bsontype.Symbol:
+	case TypeString, TypeSymbol:
 		return append(append(append(dst, '"'), v.StrBytes()...), '"')
-	case bsontype.JavaScript:
+	case TypeJavaScript:
 		return append(dst, v.StrBytes()...)
-	case bsontype.Boolean:
+	case TypeBoolean:
 		return strconv.AppendBool(dst, v.Bool())
-	case bsontype.DateTime:
+	case TypeDateTime:
 		return append(strconv.AppendInt(append(dst, "new Date("...), v.Int64(), 10), ')')
-	case bsontype.Timestamp:
+	case TypeTimestamp:
 		t := uint64(v.Int64())
 		dst = strconv.AppendUint(append(dst, "Timestamp("...), t>>32, 10)
 		return append(strconv.AppendUint(append(dst, ", "...), t&0xffffffff, 10), ')')
-	case bsontype.ObjectID:
+	case TypeObjectID:
 		return append(hex.AppendEncode(append(dst, "ObjectId('"...), v.Data), "')"...)
-	case bsontype.Binary:
+	case TypeBinary:
 		sub, data := v.Binary()
 		dst = strconv.AppendUint(append(dst, "BinData("...), uint64(sub), 10)
 		return append(hex.AppendEncode(append(dst, ", "...), data), ')')
-	case bsontype.Regex:
+	case TypeRegex:
 		p, o := v.Regex()
 		return append(append(append(append(dst, '/'), p...), '/'), o...)
-	case bsontype.DBPointer:
+	case TypeDBPointer:
 		ns, oid := v.DBPointer()
 		dst = append(append(append(dst, "DBRef('"...), ns...), "',"...)
 		return append(hex.AppendEncode(dst, oid[:]), ')')
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		code, scope := v.codeWithScope()
 		dst = append(append(append(dst, "CodeWScope( "...), code...), ", "...)
 		return append(DocValue(scope).appendText(dst), ')')
-	case bsontype.EmbeddedDocument, bsontype.Array:
+	case TypeEmbeddedDocument, TypeArray:
 		return v.appendElems(dst)
-	case bsontype.Null:
+	case TypeNull:
 		return append(dst, "null"...)
-	case bsontype.MinKey:
+	case TypeMinKey:
 		return append(dst, "MinKey"...)
-	case bsontype.MaxKey:
+	case TypeMaxKey:
 		return append(dst, "MaxKey"...)
 	}
 	return append(dst, TypeName(v.Type)...)
@@ -70,7 +68,7 @@ func (v Value) appendText(dst []byte) []byte {
 
 func (v Value) appendElems(dst []byte) []byte {
 	open, end := byte('{'), byte('}')
-	if v.Type == bsontype.Array {
+	if v.Type == TypeArray {
 		open, end = '[', ']'
 	}
 	dst = append(dst, open)
@@ -80,7 +78,7 @@ func (v Value) appendElems(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, ' ')
-		if v.Type == bsontype.EmbeddedDocument {
+		if v.Type == TypeEmbeddedDocument {
 			dst = append(append(dst, it.Name()...), ": "...)
 		}
 		dst = it.Value().appendText(dst)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
 
 // Type bits hold, in the order of the key, one byte for every place where one
@@ -38,11 +36,11 @@ const (
 // key of several fields are appended in order, then finished by TrimTypeBits.
 func AppendTypeBits(tb []byte, v Value) []byte {
 	switch v.Type {
-	case bsontype.Int32, bsontype.String, bsontype.Null:
+	case TypeInt32, TypeString, TypeNull:
 		return append(tb, 0)
-	case bsontype.Int64:
+	case TypeInt64:
 		return append(tb, tagInt64)
-	case bsontype.Double:
+	case TypeDouble:
 		switch b := binary.LittleEndian.Uint64(v.Data); {
 		case b == negZero:
 			return append(tb, tagNegZero)
@@ -50,20 +48,20 @@ func AppendTypeBits(tb []byte, v Value) []byte {
 			return append(append(tb, tagNaN), v.Data...)
 		}
 		return append(tb, tagDouble)
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		n := 14
 		for n > 0 && v.Data[n-1] == 0 {
 			n--
 		}
 		tb = append(append(tb, tagDecimal+byte(n)), v.Data[:n]...)
 		return append(tb, v.Data[14:]...)
-	case bsontype.Symbol:
+	case TypeSymbol:
 		return append(tb, tagSymbol)
 	case Missing:
 		return append(tb, tagMissing)
-	case bsontype.EmbeddedDocument:
+	case TypeEmbeddedDocument:
 		return appendDocTypeBits(tb, v.Data)
-	case bsontype.Array:
+	case TypeArray:
 		if numbered(v.Data) {
 			return appendDocTypeBits(append(tb, 0), v.Data)
 		}
@@ -72,7 +70,7 @@ func AppendTypeBits(tb []byte, v Value) []byte {
 			tb = append(append(tb, it.name...), 0)
 			tb = AppendTypeBits(tb, it.val)
 		}
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		_, scope := v.codeWithScope()
 		return appendDocTypeBits(tb, scope)
 	}

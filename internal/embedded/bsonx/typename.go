@@ -1,51 +1,49 @@
 package bsonx
 
-import "go.mongodb.org/mongo-driver/bson/bsontype"
-
 // TypeName is MongoDB's alias of a type: "int", "long", "double", "string", "object", "missing", ….
 func TypeName(t Type) string {
 	switch t {
-	case bsontype.Double:
+	case TypeDouble:
 		return "double"
-	case bsontype.String:
+	case TypeString:
 		return "string"
-	case bsontype.EmbeddedDocument:
+	case TypeEmbeddedDocument:
 		return "object"
-	case bsontype.Array:
+	case TypeArray:
 		return "array"
-	case bsontype.Binary:
+	case TypeBinary:
 		return "binData"
-	case bsontype.Undefined:
+	case TypeUndefined:
 		return "undefined"
-	case bsontype.ObjectID:
+	case TypeObjectID:
 		return "objectId"
-	case bsontype.Boolean:
+	case TypeBoolean:
 		return "bool"
-	case bsontype.DateTime:
+	case TypeDateTime:
 		return "date"
-	case bsontype.Null:
+	case TypeNull:
 		return "null"
-	case bsontype.Regex:
+	case TypeRegex:
 		return "regex"
-	case bsontype.DBPointer:
+	case TypeDBPointer:
 		return "dbPointer"
-	case bsontype.JavaScript:
+	case TypeJavaScript:
 		return "javascript"
-	case bsontype.Symbol:
+	case TypeSymbol:
 		return "symbol"
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		return "javascriptWithScope"
-	case bsontype.Int32:
+	case TypeInt32:
 		return "int"
-	case bsontype.Timestamp:
+	case TypeTimestamp:
 		return "timestamp"
-	case bsontype.Int64:
+	case TypeInt64:
 		return "long"
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return "decimal"
-	case bsontype.MinKey:
+	case TypeMinKey:
 		return "minKey"
-	case bsontype.MaxKey:
+	case TypeMaxKey:
 		return "maxKey"
 	case Missing:
 		return "missing"

@@ -3,8 +3,6 @@ package bsonx
 import (
 	"encoding/binary"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/mongoerr"
 )
 
@@ -68,21 +66,21 @@ func validateValue(t Type, b []byte, depth, maxDepth int) (int, error) {
 		return -1, nil
 	}
 	switch t {
-	case bsontype.Boolean:
+	case TypeBoolean:
 		if b[0] > 1 {
 			return -1, nil
 		}
-	case bsontype.String, bsontype.Symbol, bsontype.JavaScript:
+	case TypeString, TypeSymbol, TypeJavaScript:
 		if b[size-1] != 0 {
 			return -1, nil
 		}
-	case bsontype.DBPointer:
+	case TypeDBPointer:
 		if b[size-13] != 0 {
 			return -1, nil
 		}
-	case bsontype.EmbeddedDocument, bsontype.Array:
+	case TypeEmbeddedDocument, TypeArray:
 		return validateDoc(b[:size], depth-1, maxDepth)
-	case bsontype.CodeWithScope:
+	case TypeCodeWithScope:
 		n := int(int32(binary.LittleEndian.Uint32(b[4:])))
 		if n < 1 || n > size-8-5 || b[8+n-1] != 0 {
 			return -1, nil

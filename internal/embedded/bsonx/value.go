@@ -4,15 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 )
-
-// Type is a BSON type byte. The driver's constants (bsontype.Int32, …) apply.
-type Type = bsontype.Type
-
-// Missing is the type of a field that is not there. It never stands in a document.
-const Missing Type = 0
 
 // Value is one BSON value as it stands in a document: its type and its bytes
 // (without the type byte and the name). The zero Value is a missing field.
@@ -32,7 +24,7 @@ func (v Value) IsMissing() bool { return v.Type == Missing }
 // IsNumber reports whether v is a double, int32, int64 or decimal128.
 func (v Value) IsNumber() bool {
 	switch v.Type {
-	case bsontype.Int32, bsontype.Double, bsontype.Int64, bsontype.Decimal128:
+	case TypeInt32, TypeDouble, TypeInt64, TypeDecimal128:
 		return true
 	}
 	return false
@@ -40,7 +32,7 @@ func (v Value) IsNumber() bool {
 
 // IsNullish reports whether v is null, undefined or missing.
 func (v Value) IsNullish() bool {
-	return v.Type == bsontype.Null || v.Type == Missing || v.Type == bsontype.Undefined
+	return v.Type == TypeNull || v.Type == Missing || v.Type == TypeUndefined
 }
 
 // The typed readers below read a value whose Type the caller has looked at.
@@ -112,17 +104,17 @@ func (v Value) Decimal() (high, low uint64) {
 // undefined and missing are false; anything else, NaN too, is true.
 func (v Value) Truthy() bool {
 	switch v.Type {
-	case bsontype.Boolean:
+	case TypeBoolean:
 		return v.Bool()
-	case bsontype.Null, bsontype.Undefined, Missing:
+	case TypeNull, TypeUndefined, Missing:
 		return false
-	case bsontype.Int32:
+	case TypeInt32:
 		return v.Int32() != 0
-	case bsontype.Int64:
+	case TypeInt64:
 		return v.Int64() != 0
-	case bsontype.Double:
+	case TypeDouble:
 		return v.Double() != 0
-	case bsontype.Decimal128:
+	case TypeDecimal128:
 		return !decimalOf(v).isZero()
 	}
 	return true

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
@@ -166,11 +164,10 @@ func (m *Message) parseQuery(b []byte) error {
 	}
 	m.Body = bsonx.Doc(b[:size])
 	// A projection may follow; no command has one.
-	for it := m.Body.Iter(); it.Next(); {
-		if name := string(it.Name()); (name == "$query" || name == "query") && it.Value().Type == bsontype.EmbeddedDocument {
+	if it := m.Body.Iter(); it.Next() && it.Value().Type == bsonx.TypeEmbeddedDocument {
+		if name := string(it.Name()); name == "$query" || name == "query" {
 			m.Body = it.Value().Doc()
 		}
-		break
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestLegacyHandshake(t *testing.T) {
 	hello := intDoc("isMaster", 1)
 	wrapped := doc(bsoncore.AppendDocumentElement(nil, "$query", bsoncore.Document(hello)))
 	for name, query := range map[string]bsonx.Doc{"plain": hello, "wrapped": wrapped} {
-		start, b := wiremessage.AppendHeaderStart(nil, 9, 0, wiremessage.OpQuery)
+		start, b := wiremessage.AppendHeaderStart(nil, 9, 0, wiremessage.OpCode(OpQuery))
 		b = wiremessage.AppendQueryFlags(b, wiremessage.SecondaryOK)
 		b = wiremessage.AppendQueryFullCollectionName(b, "admin.$cmd")
 		b = wiremessage.AppendQueryNumberToSkip(b, 0)

@@ -1,0 +1,137 @@
+package mr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/splitter"
+)
+
+// Layout says where the parts of a partitioned run are written.
+type Layout int
+
+// The layouts.
+const (
+	OneDatabase       Layout = iota // all parts in the database <Prefix>
+	SeparateDatabases               // part i in the database <Prefix>_i
+)
+
+// Config of Run. Client, DB, Coll, Job and Prefix are required.
+type Config struct {
+	Client    *mongo.Client
+	DB, Coll  string
+	Job       Job
+	Ranges    []splitter.Range // nil: one run over everything
+	Predicate splitter.Predicate
+	Threads   int // at most this many commands at a time, default 1; fewer than ranges is a work queue
+	Layout    Layout
+	JSMode    bool
+	// AllowPlain runs without jsMode where the server refuses the option (a router before 4.4);
+	// otherwise that is *JSModeError.
+	AllowPlain bool
+	// KeyTypes are the BSON types of the emit key (splitter.Report.Types); they tell what jsMode's string keys
+	// were. Nil: keys stay as the server gives them.
+	KeyTypes []string
+	// Prefix makes names unique to the run: databases <Prefix>, <Prefix>_0, …; collections "part_0", …, "answer".
+	Prefix string
+	// Created is called before a database is written to, so that it can be recorded for clean. May be nil.
+	Created func(db string) error
+	// Comment tags the commands where the server allows (4.4 and later), default Prefix. Commands with it are
+	// killed when the run fails, so it must be the run's own.
+	Comment string
+	OnPart  func(Part) // called as parts finish, one call at a time; may be nil
+}
+
+// maxDatabaseName is MongoDB's limit, in bytes.
+const maxDatabaseName = 63
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Client == nil {
+		return c, errors.New("mr: no client given")
+	}
+	if c.DB == "" || c.Coll == "" {
+		return c, errors.New("mr: no source collection given")
+	}
+	if c.Job.Map == "" || c.Job.Reduce == "" {
+		return c, errors.New("mr: the job needs a map and a reduce function")
+	}
+	if c.Threads < 0 {
+		return c, fmt.Errorf("mr: %d threads: the number must be positive", c.Threads)
+	}
+	c.Threads = max(c.Threads, 1)
+	if c.Comment == "" {
+		c.Comment = c.Prefix
+	}
+	longest := c.Prefix + fmt.Sprintf("_%d", max(len(c.Ranges)-1, 0))
+	switch {
+	case c.Prefix == "":
+		return c, errors.New("mr: no prefix for the output databases given")
+	case c.Prefix == "admin" || c.Prefix == "config" || c.Prefix == "local":
+		return c, fmt.Errorf("mr: output database %s belongs to the server: use another prefix", c.Prefix)
+	case strings.ContainsAny(c.Prefix, "/\\. \"$*<>:|?\x00"):
+		return c, fmt.Errorf("mr: output prefix %q: a database name has letters, digits, _ and - only", c.Prefix)
+	case len(longest) > maxDatabaseName:
+		return c, fmt.Errorf("mr: output database %s is longer than %d bytes: use a shorter prefix", longest, maxDatabaseName)
+	case c.database(0) == c.DB:
+		return c, fmt.Errorf("mr: output database %s is the source's own: use another prefix", c.DB)
+	}
+	if c.Job.Limit < 0 {
+		return c, fmt.Errorf("mr: limit %d: it must not be negative", c.Job.Limit)
+	}
+	if c.Job.Limit > 0 && len(c.Ranges) > 1 {
+		return c, errors.New("mr: a job with a limit can not run in ranges: the limit would hold for each range")
+	}
+	for _, r := range c.Ranges {
+		if r.Key != c.Ranges[0].Key {
+			return c, fmt.Errorf("mr: ranges of two fields, %s and %s: they overlap", c.Ranges[0].Key, r.Key)
+		}
+	}
+	return c, nil
+}
+
+// Names within the output databases.
+const (
+	answerName = "answer"
+	gatherName = "gathered" // all parts' results, before they are reduced again
+)
+
+func partName(i int) string { return fmt.Sprintf("part_%d", i) }
+
+// database is where part i is written.
+func (c Config) database(i int) string {
+	if c.Layout == SeparateDatabases {
+		return fmt.Sprintf("%s_%d", c.Prefix, i)
+	}
+	return c.Prefix
+}
+
+// pieces is how many commands the run has.
+func (c Config) pieces() int { return max(len(c.Ranges), 1) }
+
+// part is the range of part i.
+func (c Config) part(i int) splitter.Range {
+	if len(c.Ranges) == 0 {
+		return splitter.Range{Key: c.Job.EmitKey}
+	}
+	return c.Ranges[i]
+}
+
+// databases are all that the run writes to, each once.
+func (c Config) databases() []string {
+	if c.Layout == OneDatabase {
+		return []string{c.database(0)}
+	}
+	names := make([]string, c.pieces())
+	for i := range names {
+		names[i] = c.database(i)
+	}
+	return names
+}
+
+// disjoint says that no key can come out of two parts.
+func (c Config) disjoint() bool {
+	return len(c.Ranges) <= 1 || (c.Job.EmitKey != "" && c.Ranges[0].Key == c.Job.EmitKey)
+}

@@ -1,0 +1,186 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/splitter"
+)
+
+// runner is one run's state.
+type runner struct {
+	Config
+	server splitter.Server
+	keys   keyRule
+	plain  atomic.Bool // the server refused jsMode, and the run goes on without
+	start  time.Time
+
+	mu    sync.Mutex
+	parts []Part // finished
+}
+
+// Run executes the job. On cancel or failure it kills what runs on the server
+// and waits for it; on cancel it returns ctx's error. A JavaScript error comes
+// back as *ScriptError with function, line and message. Other errors: *JSModeError, ErrAmbiguousKeys,
+// *OutputExistsError, *DuplicateKeysError, *CollisionError, server errors with the command and the
+// range. The report is not nil once something may have been written.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Config: c}
+	if r.server, err = splitter.AskServer(ctx, c.Client); err != nil {
+		return nil, err
+	}
+	if c.JSMode {
+		r.keys = newKeyRule(c.KeyTypes)
+		// From 4.4 on jsMode is ignored, and the reply tells a server where it is not.
+		if r.keys.ambiguous && r.server.WireVersion < splitter.Wire44 {
+			return nil, ErrAmbiguousKeys
+		}
+	}
+	if err := r.refuseExisting(ctx); err != nil {
+		return nil, err
+	}
+	rep := &Report{
+		Databases: c.databases(),
+		Answer:    Answer{Collection: c.Client.Database(c.database(0)).Collection(answerName)},
+	}
+	for _, db := range rep.Databases {
+		if c.Created != nil {
+			if err := c.Created(db); err != nil {
+				return rep, fmt.Errorf("mr: recording database %s: %w", db, err)
+			}
+		}
+	}
+	r.start = time.Now()
+	err = r.runParts(ctx)
+	slices.SortFunc(r.parts, func(a, b Part) int { return a.Index - b.Index })
+	rep.Parts = r.parts
+	if err == nil {
+		merging := time.Now()
+		err = r.merge(ctx, rep)
+		rep.MergeSeconds = time.Since(merging).Seconds()
+	}
+	rep.Seconds = time.Since(r.start).Seconds()
+	rep.sum(c.JSMode)
+	if r.plain.Load() {
+		rep.Mode = ModeIgnored
+	}
+	if err != nil {
+		r.stop(ctx)
+		if ctx.Err() != nil {
+			return rep, ctx.Err()
+		}
+		return rep, err
+	}
+	return rep, nil
+}
+
+// refuseExisting makes sure that no output collection is there: replace would overwrite it.
+func (r *runner) refuseExisting(ctx context.Context) error {
+	for i := range r.pieces() {
+		names := bson.A{partName(i)}
+		if i == 0 {
+			names = append(names, answerName, gatherName)
+		}
+		db := r.Client.Database(r.database(i))
+		found, err := db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
+		if err != nil {
+			return fmt.Errorf("mr: listCollections of %s: %w", db.Name(), err)
+		}
+		if len(found) > 0 {
+			return &OutputExistsError{NS: db.Name() + "." + found[0]}
+		}
+	}
+	return nil
+}
+
+// runParts runs the commands, at most Threads at a time.
+func (r *runner) runParts(ctx context.Context) error {
+	return splitter.Each(ctx, r.pieces(), r.Threads, func(ctx context.Context, i, thread int) error {
+		p, err := r.runPart(ctx, i, thread)
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.parts = append(r.parts, p)
+		if r.OnPart != nil {
+			r.OnPart(p)
+		}
+		return nil
+	})
+}
+
+func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
+	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: partName(i), Thread: thread}
+	if r.pieces() == 1 && !r.JSMode {
+		p.Coll = answerName // nothing is to be merged
+	}
+	job := r.Job
+	if !r.disjoint() {
+		job.Finalize = "" // it runs when everything is reduced
+	}
+	if r.server.Mongos && r.server.WireVersion >= splitter.Wire44 {
+		// These routers write to existing databases only; replace takes the collection's place.
+		if err := r.Client.Database(p.DB).CreateCollection(ctx, p.Coll); err != nil {
+			return p, fmt.Errorf("mr: create %s.%s: %w", p.DB, p.Coll, err)
+		}
+	}
+	query := both(r.Job.Query, p.Range.Filter(r.Predicate))
+	out := output{"replace", p.DB, p.Coll}
+	began := time.Now()
+	p.Start = began.Sub(r.start).Seconds()
+	jsMode := r.JSMode && !r.plain.Load()
+	raw, err := r.Client.Database(r.DB).RunCommand(ctx, command(r.Coll, job, query, out, jsMode, r.Comment, r.server.WireVersion)).Raw()
+	if jsMode && jsModeRefused(err) {
+		if !r.AllowPlain {
+			return p, &JSModeError{Message: err.Error()}
+		}
+		r.plain.Store(true)
+		began = time.Now()
+		raw, err = r.Client.Database(r.DB).RunCommand(ctx, command(r.Coll, job, query, out, false, r.Comment, r.server.WireVersion)).Raw()
+	}
+	if err != nil {
+		return p, r.explain(err, p.Range)
+	}
+	p.Seconds = time.Since(began).Seconds()
+	x := readReply(raw)
+	p.Counts, p.Mode, p.ServerMS = x.counts, x.mode, x.serverMS
+	if jsMode && p.Mode != "" && r.keys.ambiguous {
+		return p, ErrAmbiguousKeys
+	}
+	return p, nil
+}
+
+// jsModeRefused reads a router's refusal, which has no code.
+func jsModeRefused(err error) bool {
+	var ce mongo.CommandError
+	return errors.As(err, &ce) && strings.Contains(ce.Message, "unknown m/r field for sharding") && strings.Contains(ce.Message, "jsMode")
+}
+
+// explain says what a failed mapReduce means.
+func (r *runner) explain(err error, x splitter.Range) error {
+	if s := scriptError(err, r.Job); s != nil {
+		return s
+	}
+	ns := r.DB + "." + r.Coll
+	if code(err) == codeNamespaceNotFound {
+		return fmt.Errorf("mr: %s does not exist: check the name, or fill it first: %w", ns, err)
+	}
+	if x.Everything() {
+		return fmt.Errorf("mr: mapReduce on %s: %w", ns, err)
+	}
+	return fmt.Errorf("mr: mapReduce on %s, range %s of %s: %w", ns, x, x.Key, err)
+}

@@ -1,0 +1,133 @@
+package mr
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/splitter"
+)
+
+// How long stop goes on looking for the run's commands, and how often. A command
+// may still be on its way when the client gives up on it, hence the second look.
+const (
+	stopFor   = 15 * time.Second
+	stopEvery = 50 * time.Millisecond
+	stopLooks = 2 // in a row without a command
+)
+
+// stop kills what the run still has on the server, and returns when nothing is
+// left (or after stopFor). The run's own context may have ended, so it has its own.
+func (r *runner) stop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopFor)
+	defer cancel()
+	admin := r.Client.Database("admin")
+	for quiet := 0; quiet < stopLooks; {
+		ops, err := r.running(ctx, admin)
+		if err != nil {
+			return // no right to look, or no connection: the server notices the closed socket in time
+		}
+		if len(ops) == 0 {
+			quiet++
+		} else {
+			quiet = 0
+		}
+		for _, op := range ops {
+			_ = admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op}}).Err()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(stopEvery):
+		}
+	}
+}
+
+// running lists the ids of the run's operations.
+func (r *runner) running(ctx context.Context, admin *mongo.Database) ([]bson.RawValue, error) {
+	stages := []bson.D{{}}
+	if r.server.Mongos {
+		stages = append(stages, bson.D{{Key: "localOps", Value: true}})
+	}
+	var ids []bson.RawValue
+	listed := false
+	for _, stage := range stages {
+		cur, err := admin.Aggregate(ctx, mongo.Pipeline{{{Key: "$currentOp", Value: stage}}})
+		if err != nil {
+			continue
+		}
+		listed = true
+		for cur.Next(ctx) {
+			ids = r.appendOurs(ids, cur.Current)
+		}
+		_ = cur.Close(ctx)
+	}
+	if listed {
+		return ids, ctx.Err()
+	}
+	// The older command, which shortens long commands to a text.
+	raw, err := admin.RunCommand(ctx, bson.D{{Key: "currentOp", Value: 1}, {Key: "$ownOps", Value: true}}).Raw()
+	if err != nil {
+		raw, err = admin.RunCommand(ctx, bson.D{{Key: "currentOp", Value: 1}}).Raw()
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, _ := raw.Lookup("inprog").ArrayOK()
+	values, _ := list.Values()
+	for _, v := range values {
+		if d, ok := v.DocumentOK(); ok {
+			ids = r.appendOurs(ids, d)
+		}
+	}
+	return ids, nil
+}
+
+func (r *runner) appendOurs(ids []bson.RawValue, op bson.Raw) []bson.RawValue {
+	id := op.Lookup("opid")
+	if id.Type == 0 || !ours(op, r.databases(), r.comment()) {
+		return ids
+	}
+	return append(ids, bson.RawValue{Type: id.Type, Value: slices.Clone(id.Value)})
+}
+
+// comment is what the commands carry, if anything.
+func (r *runner) comment() string {
+	if r.server.WireVersion < splitter.Wire44 {
+		return ""
+	}
+	return r.Comment
+}
+
+// ours recognises an operation by what only this run has: its databases, as
+// the namespace or as the output, and its comment.
+func ours(op bson.Raw, databases []string, comment string) bool {
+	ns, _ := op.Lookup("ns").StringValueOK()
+	db, _, _ := strings.Cut(ns, ".")
+	if slices.Contains(databases, db) {
+		return true
+	}
+	for _, field := range []string{"command", "query", "originatingCommand"} {
+		cmd, ok := op.Lookup(field).DocumentOK()
+		if !ok {
+			continue
+		}
+		out, _ := cmd.Lookup("out", "db").StringValueOK()
+		tag, _ := cmd.Lookup("comment").StringValueOK()
+		if slices.Contains(databases, out) || (comment != "" && tag == comment) {
+			return true
+		}
+		if text, ok := cmd.Lookup("$truncated").StringValueOK(); ok {
+			for _, name := range databases {
+				if strings.Contains(text, `db: "`+name+`"`) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

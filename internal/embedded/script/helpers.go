@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -34,7 +35,7 @@ func (r *Runtime) defineHelpers() {
 		select {
 		case <-timer.C:
 		case <-r.watch.ctx.Done():
-			// The interrupt itself stops the script at its next step.
+			r.vm.Interrupt(Interruption(r.watch.ctx))
 		}
 		return r.undefined
 	})
@@ -57,9 +58,14 @@ func (r *Runtime) defineHelpers() {
 		return r.vm.ToValue(ta == tb && string(a) == string(b))
 	})
 	r.native(global, "_rand", func(goja.FunctionCall) goja.Value { return r.vm.ToValue(rand.Float64()) })
-	_, err := r.vm.RunScript(preludeName, preludeSource)
+	_, err := r.vm.RunProgram(prelude())
 	must(err)
 }
+
+// prelude is compiled once; a program may run in many runtimes.
+var prelude = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile(preludeName, preludeSource, false)
+})
 
 // parseISODate reads the forms that the shell's ISODate takes: a date, with or without time, seconds, fraction and zone.
 func parseISODate(s string) (time.Time, bool) {

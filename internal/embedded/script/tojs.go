@@ -138,8 +138,9 @@ func (r *Runtime) Call(f *Func, this bsonx.Value, args ...bsonx.Value) (bsonx.Va
 }
 
 // Invoke calls f with JavaScript values.
-func (r *Runtime) Invoke(f *Func, this Value, args ...Value) (Value, error) {
-	v, err := f.call(this, args...)
+func (r *Runtime) Invoke(f *Func, this Value, args ...Value) (v Value, err error) {
+	defer recovered(f.name, &err)
+	v, err = f.call(this, args...)
 	if err != nil {
 		return nil, r.failure(f.name, err)
 	}
@@ -151,6 +152,7 @@ func (r *Runtime) Invoke(f *Func, this Value, args ...Value) (Value, error) {
 
 // run runs fn, which may throw, outside of any call. A fault of the interpreter itself becomes an error, too.
 func (r *Runtime) run(name string, fn func() error) (err error) {
+	defer recovered(name, &err)
 	ex := r.vm.Try(func() { err = fn() })
 	if ex != nil {
 		err = ex
@@ -159,6 +161,13 @@ func (r *Runtime) run(name string, fn func() error) (err error) {
 		return r.failure(name, err)
 	}
 	return nil
+}
+
+// recovered makes an error of a fault of the interpreter, so that it ends one job and not the process.
+func recovered(name string, err *error) {
+	if x := recover(); x != nil {
+		*err = mongoerr.New(mongoerr.JSInterpreterFailure, "%s: the interpreter failed: %v", name, x)
+	}
 }
 
 // Undefined and Null are the values of those names.

@@ -1,2 +1,0 @@
-// Package command dispatches and implements commands, one file per command.
-package command

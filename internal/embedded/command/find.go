@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+
+	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
+	"mrbench/internal/embedded/query"
+)
+
+var findArgs = []string{
+	"filter", "sort", "projection", "hint", "skip", "limit", "batchSize", "singleBatch", "max", "min", "let",
+	"returnKey", "showRecordId", "tailable", "awaitData", "oplogReplay", "noCursorTimeout", "allowPartialResults",
+	"allowDiskUse", "ntoreturn",
+}
+
+// find opens a cursor on a collection or view.
+func find(ctx context.Context, c *call) error {
+	r, err := c.parseFind()
+	if err != nil {
+		return err
+	}
+	size, err := batchSize("find", "batchSize", c.arg("batchSize"), firstBatchDefault)
+	if err != nil {
+		return err
+	}
+	single, err := c.flag("singleBatch", false)
+	if err != nil {
+		return err
+	}
+	snap := c.s.db.Snapshot()
+	src, err := r.open(ctx, c.s, snap)
+	if err != nil || src == nil {
+		_ = snap.Close()
+		c.emptyReply(r.ns.String())
+		return err
+	}
+	cur := &cursor{ns: r.ns.String(), snap: snap, src: src, project: r.project, left: -1}
+	if r.limit > 0 {
+		cur.left = r.limit
+	}
+	return c.firstReply(ctx, cur, size, false, single)
+}
+
+// parseFind reads find's arguments but those of its batches.
+func (c *call) parseFind() (*read, error) {
+	r := &read{}
+	var err error
+	if r.ns, err = c.readNS(); err != nil {
+		return nil, err
+	}
+	for _, f := range [...]struct {
+		name string
+		to   *bsonx.Doc
+	}{{"filter", &r.filter}, {"sort", &r.sort}, {"let", &r.let}, {"min", &r.min}, {"max", &r.max}} {
+		if *f.to, err = c.document(f.name); err != nil {
+			return nil, err
+		}
+	}
+	if r.min.Len() == 0 {
+		r.min = nil
+	}
+	if r.max.Len() == 0 {
+		r.max = nil
+	}
+	if r.skip, err = c.natural("skip", "Skip", 0); err != nil {
+		return nil, err
+	}
+	if r.limit, err = c.natural("limit", "Limit", 0); err != nil {
+		return nil, err
+	}
+	if r.hint, err = hint("find", c.arg("hint")); err != nil {
+		return nil, err
+	}
+	if err = c.refuseFindOptions(); err != nil {
+		return nil, err
+	}
+	if err = r.parse(); err != nil {
+		return nil, err
+	}
+	return r, c.parseFindProjection(r)
+}
+
+func (c *call) parseFindProjection(r *read) error {
+	d, err := c.document("projection")
+	if err != nil || d.Len() == 0 {
+		return err
+	}
+	if r.project, err = query.ParseProjection(d, r.scope); err != nil {
+		return err
+	}
+	needs := []string{}
+	if !r.project.Deps(func(path string) { needs = append(needs, path) }) {
+		r.needs = needs
+	}
+	return nil
+}
+
+// refuseFindOptions answers for what is not there, rather than reading something else.
+func (c *call) refuseFindOptions() error {
+	for _, name := range []string{"returnKey", "showRecordId"} {
+		on, err := c.flag(name, false)
+		if err != nil {
+			return err
+		}
+		if on {
+			return mongoerr.New(mongoerr.CommandNotSupported, "find option %s is not supported: records have no ids of their own here", name)
+		}
+	}
+	on, err := c.flag("tailable", false)
+	if err == nil && on {
+		err = mongoerr.New(mongoerr.BadValue, "error processing query: tailable cursor requested on non capped collection")
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+
+	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
+)
+
+// generic holds the arguments that every command takes.
+type generic struct {
+	maxTime time.Duration
+	comment bsonx.Value
+	session []byte // id of the logical session, aliases the request; nil without one
+	journal bool   // writeConcern j: true
+	awaited bool   // writeConcern w other than 0
+}
+
+// parseGeneric reads the generic arguments and refuses fields that the command does not know.
+func (c *call) parseGeneric() error {
+	c.g.awaited = true
+	it := c.body.Iter()
+	it.Next()
+	for it.Next() {
+		name, v := it.Name(), it.Value()
+		known, err := c.genericField(name, v)
+		if err != nil {
+			return err
+		}
+		if !known && c.cmd.args != nil && !slices.Contains(c.cmd.args, string(name)) {
+			return mongoerr.New(errUnknownField, "BSON field '%s.%s' is an unknown field.", c.cmd.name, name)
+		}
+	}
+	if c.db == "" {
+		return mongoerr.New(errMissingField, "OP_MSG requests require a $db argument")
+	}
+	return checkDB(c.db)
+}
+
+func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) {
+	switch string(name) {
+	case "$db":
+		if v.Type != bsontype.String {
+			return true, wrongType(c.cmd.name, "$db", v, "string")
+		}
+		c.db = v.Str()
+		if c.db == "" {
+			return true, checkDB("")
+		}
+	case "lsid":
+		err = c.parseSession(v)
+	case "txnNumber", "startTransaction", "autocommit":
+		err = mongoerr.New(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
+	case "readConcern":
+		err = parseReadConcern(c.cmd.name, v)
+	case "writeConcern":
+		err = c.parseWriteConcern(v)
+	case "maxTimeMS":
+		c.g.maxTime, err = parseMaxTime(v)
+	case "comment":
+		c.g.comment = v
+	case "apiVersion":
+		if v.Type != bsontype.String || v.Str() != "1" {
+			err = mongoerr.New(errAPIVersion, "API version must be \"1\", got %s", v)
+		}
+	case "collation":
+		err = checkCollation(c.cmd.name, v)
+	case "apiStrict", "apiDeprecationErrors", "$readPreference", "$queryOptions", "maxTimeMSOpOnly", "readOnce",
+		"allowImplicitCollectionCreation", "clientOperationKey", "mayBypassWriteBlocking", "rawData":
+	default:
+		return strings.HasPrefix(string(name), "$"), nil // $clusterTime, $client, … of the cluster's own
+	}
+	return true, err
+}
+
+func (c *call) parseSession(v bsonx.Value) error {
+	if v.Type != bsontype.EmbeddedDocument {
+		return wrongType(c.cmd.name, "lsid", v, "object")
+	}
+	id := v.Doc().Get("id")
+	if id.Type != bsontype.Binary {
+		return wrongType(c.cmd.name, "lsid.id", id, "binData")
+	}
+	_, c.g.session = id.Binary()
+	c.s.idle.touch(c.g.session, time.Now())
+	return nil
+}
+
+func parseReadConcern(cmd string, v bsonx.Value) error {
+	if v.Type != bsontype.EmbeddedDocument {
+		return wrongType(cmd, "readConcern", v, "object")
+	}
+	d := v.Doc()
+	if level := d.Get("level"); !level.IsMissing() {
+		if level.Type != bsontype.String {
+			return wrongType(cmd, "readConcern.level", level, "string")
+		}
+		switch s := level.Str(); s {
+		case "local", "available", "majority":
+		case "linearizable", "snapshot":
+			return mongoerr.New(errNotAReplicaSet, "node needs to be a replica set member to use read concern %s", s)
+		default:
+			return mongoerr.New(mongoerr.BadValue, "unknown read concern level '%s'", s)
+		}
+	}
+	if t := d.Get("afterClusterTime"); !t.IsMissing() {
+		return mongoerr.New(errNotAReplicaSet, "node needs to be a replica set member to use read concern afterClusterTime")
+	}
+	return nil
+}
+
+func parseMaxTime(v bsonx.Value) (time.Duration, error) {
+	n, ok := v.AsInt64()
+	switch {
+	case !v.IsNumber():
+		return 0, mongoerr.New(mongoerr.BadValue, "maxTimeMS must be a number")
+	case !ok:
+		return 0, mongoerr.New(mongoerr.BadValue, "maxTimeMS has non-integral value")
+	case n < 0 || n > 1<<31-1:
+		return 0, mongoerr.New(mongoerr.BadValue, "maxTimeMS is out of range: %d", n)
+	}
+	return time.Duration(n) * time.Millisecond, nil
+}
+
+// checkCollation refuses every collation but the simple one: strings compare by their bytes here.
+func checkCollation(cmd string, v bsonx.Value) error {
+	if v.Type != bsontype.EmbeddedDocument {
+		return wrongType(cmd, "collation", v, "object")
+	}
+	locale := v.Doc().Get("locale")
+	if v.Doc().Len() == 0 || locale.Type == bsontype.String && locale.Str() == "simple" {
+		return nil
+	}
+	return mongoerr.New(mongoerr.BadValue, "collation %s is not supported: strings compare by their bytes here; leave it out or use {locale: \"simple\"}", v)
+}

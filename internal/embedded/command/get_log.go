@@ -1,0 +1,27 @@
+package command
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+
+	"mrbench/internal/embedded/mongoerr"
+)
+
+// getLog answers shells that show the start-up warnings. No lines are kept, so there are none to give.
+func getLog(_ context.Context, c *call) error {
+	v := c.target()
+	if v.Type != bsontype.String {
+		return mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found %s", v)
+	}
+	switch v.Str() {
+	case "*":
+		c.strings("names", []string{"global", "startupWarnings"})
+	case "global", "startupWarnings":
+		c.int32("totalLinesWritten", 0)
+		c.strings("log", nil)
+	default:
+		return mongoerr.New(mongoerr.OperationFailed, "no RamLog named: %s", v.Str())
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package command
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+
+	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/store"
+)
+
+// killCursors closes cursors of one collection.
+func killCursors(_ context.Context, c *call) error {
+	coll, err := c.collName(c.target())
+	if err != nil {
+		return err
+	}
+	ns := store.NS{DB: c.db, Coll: coll}
+	c.op.setNS(ns)
+	list := c.arg("cursors")
+	if list.IsMissing() {
+		return missingField("killCursors", "cursors")
+	}
+	if list.Type != bsontype.Array {
+		return wrongType("killCursors", "cursors", list, "array")
+	}
+	var killed, missing []bsonx.Value
+	for it := list.Elems(); it.Next(); {
+		id := it.Value()
+		if id.Type != bsontype.Int64 {
+			return wrongType("killCursors", "cursors."+string(it.Name()), id, "long")
+		}
+		if c.s.cursors.kill(id.Int64(), ns.String()) {
+			killed = append(killed, id)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	c.values("cursorsKilled", killed)
+	c.values("cursorsNotFound", missing)
+	c.values("cursorsAlive", nil)
+	c.values("cursorsUnknown", nil)
+	return nil
+}
+
+func (w *builder) values(name string, list []bsonx.Value) {
+	at := w.startArray(name)
+	for i, v := range list {
+		w.value(strconv.Itoa(i), v)
+	}
+	w.end(at)
+}
+
+// isCommandNS: the cursors of commands that read no collection are named "$cmd.…".
+func isCommandNS(coll string) bool { return strings.HasPrefix(coll, "$cmd.") }

@@ -1,0 +1,31 @@
+package command
+
+import (
+	"context"
+
+	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
+)
+
+// listIndexes describes the indexes of a collection.
+func listIndexes(_ context.Context, c *call) error {
+	ns, err := c.readNS()
+	if err != nil {
+		return err
+	}
+	snap := c.s.db.Snapshot()
+	defer func() { _ = snap.Close() }()
+	coll := snap.Collection(ns)
+	if coll == nil {
+		return mongoerr.New(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
+	}
+	if err := requireCollection(ns, coll); err != nil {
+		return err
+	}
+	var specs []bsonx.Doc
+	for _, ix := range coll.Indexes {
+		specs = append(specs, ix.Spec)
+	}
+	c.listReply(ns.String(), specs)
+	return nil
+}

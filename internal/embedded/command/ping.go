@@ -1,0 +1,6 @@
+package command
+
+import "context"
+
+// ping answers.
+func ping(context.Context, *call) error { return nil }

@@ -1,0 +1,12 @@
+package command
+
+import (
+	"context"
+
+	"mrbench/internal/embedded/mongoerr"
+)
+
+// replSetGetStatus is how tools tell a standalone from a replica set.
+func replSetGetStatus(context.Context, *call) error {
+	return mongoerr.New(errNoReplication, "not running with --replSet")
+}

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson/bsontype"
+
+	"mrbench/internal/embedded/bsonx"
+)
+
+// sessions remembers when each logical session was last used.
+type sessions struct {
+	mu   sync.Mutex
+	seen map[string]*time.Time
+}
+
+func (s *sessions) touch(id []byte, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.seen[string(id)]; t != nil {
+		*t = now
+		return
+	}
+	s.seen[string(id)] = &now
+}
+
+func (s *sessions) forget(id []byte) {
+	s.mu.Lock()
+	delete(s.seen, string(id))
+	s.mu.Unlock()
+}
+
+func (s *sessions) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.seen)
+}
+
+// expire forgets the sessions not used since limit and returns their ids.
+func (s *sessions) expire(limit time.Time) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, t := range s.seen {
+		if t.Before(limit) {
+			ids = append(ids, id)
+			delete(s.seen, id)
+		}
+	}
+	return ids
+}
+
+// startSession gives a client a new logical session.
+func startSession(_ context.Context, c *call) error {
+	id := newUUID()
+	c.s.idle.touch(id[:], time.Now())
+	at := c.startDoc("id")
+	c.uuid("id", id)
+	c.end(at)
+	c.int32("timeoutMinutes", int32(logicalSessionTimeout.Minutes()))
+	return nil
+}
+
+// endSessions closes what the named sessions left open.
+func endSessions(_ context.Context, c *call) error {
+	return c.eachSession(func(id []byte) {
+		c.s.idle.forget(id)
+		c.s.cursors.closeSession(id)
+	})
+}
+
+// killSessions also stops what runs in them.
+func killSessions(_ context.Context, c *call) error {
+	return c.eachSession(func(id []byte) {
+		c.s.ops.killSession(id)
+		c.s.idle.forget(id)
+		c.s.cursors.closeSession(id)
+	})
+}
+
+// refreshSessions keeps sessions from being forgotten.
+func refreshSessions(_ context.Context, c *call) error {
+	now := time.Now()
+	return c.eachSession(func(id []byte) { c.s.idle.touch(id, now) })
+}
+
+// killAllSessions ends every session there is.
+func killAllSessions(_ context.Context, c *call) error {
+	for _, id := range c.s.idle.expire(time.Now().Add(time.Hour)) {
+		c.s.ops.killSession([]byte(id))
+		c.s.cursors.closeSession([]byte(id))
+	}
+	return nil
+}
+
+func (c *call) eachSession(do func(id []byte)) error {
+	list := c.target()
+	if list.Type != bsontype.Array {
+		return wrongType(c.cmd.name, c.name, list, "array")
+	}
+	for it := list.Elems(); it.Next(); {
+		v := it.Value()
+		if v.Type != bsontype.EmbeddedDocument {
+			return wrongType(c.cmd.name, c.name+"."+string(it.Name()), v, "object")
+		}
+		id := bsonx.Doc(v.Doc()).Get("id")
+		if id.Type != bsontype.Binary {
+			return wrongType(c.cmd.name, c.name+"."+string(it.Name())+".id", id, "binData")
+		}
+		_, b := id.Binary()
+		do(b)
+	}
+	return nil
+}

@@ -93,10 +93,18 @@ func BenchmarkIter(b *testing.B) {
 	d := benchDoc()
 	b.ReportAllocs()
 	for b.Loop() {
-		for it := d.Iter(); it.Next(); {
-			_ = it.Value()
-		}
+		walk(d)
 	}
+}
+
+//go:noinline
+func walk(d Doc) (n int) {
+	it := d.Iter()
+	for it.Next() {
+		v := it.Value()
+		n += len(v.Data) + int(v.Type)
+	}
+	return n
 }
 
 func BenchmarkValidate(b *testing.B) {

@@ -139,15 +139,15 @@ func compareElems(a, b Doc, names bool) int {
 			}
 			return 0
 		}
-		if ca, cb := canon[ia.val.Type], canon[ib.val.Type]; ca != cb {
+		if ca, cb := canon[ia.Type()], canon[ib.Type()]; ca != cb {
 			return cmp.Compare(ca, cb)
 		}
 		if names {
-			if c := bytes.Compare(ia.name, ib.name); c != 0 {
+			if c := bytes.Compare(ia.Name(), ib.Name()); c != 0 {
 				return c
 			}
 		}
-		if c := compareSame(ia.val, ib.val); c != 0 {
+		if c := compareSame(ia.Value(), ib.Value()); c != 0 {
 			return c
 		}
 	}

@@ -68,10 +68,11 @@ func (f *Finder) Get(d Doc) Value {
 // search walks d and, when it finds the field, remembers the way.
 func (f *Finder) search(d Doc) Value {
 	n := 0
-	for it := d.Iter(); it.Next(); n++ {
-		if string(it.name) == f.name {
+	it := d.Iter()
+	for ; it.Next(); n++ {
+		if string(it.Name()) == f.name {
 			f.learn(d, n)
-			return it.val
+			return it.Value()
 		}
 	}
 	return Value{}
@@ -82,13 +83,13 @@ func (f *Finder) learn(d Doc, n int) {
 	if n > maxSteps {
 		return
 	}
-	b := []byte(d[4:])
 	it := d.Iter()
 	for range n {
 		it.Next()
-		head := bytes.Clone(b[:len(it.name)+2])
+		elem := it.Elem()
+		head := bytes.Clone(elem[:len(it.Name())+2])
 		f.skip = append(f.skip, step{head, int(fixedSize[head[0]])})
-		b = it.rest
 	}
-	f.want = append(f.want, b[:len(f.name)+2]...)
+	it.Next()
+	f.want = append(f.want, it.Elem()[:len(f.name)+2]...)
 }

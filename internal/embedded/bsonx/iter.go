@@ -3,17 +3,22 @@ package bsonx
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // Iter walks the elements of a document or array.
 //
-//	for it := d.Iter(); it.Next(); { it.Name(); it.Value() }
+//	it := d.Iter()
+//	for it.Next() { it.Name(); it.Value() }
+//
+// Declare it outside of the for clause: a variable declared inside is copied
+// for each element, which costs as much as the walk.
 //
 // On bytes that never passed Validate it does not panic: it ends at the first
 // element that does not fit.
 type Iter struct {
-	rest, name []byte
-	val        Value
+	doc            []byte
+	name, val, pos int // where the name and the value start; where the next element does
 }
 
 // Iter walks d's elements.
@@ -21,24 +26,21 @@ func (d Doc) Iter() Iter {
 	if len(d) < 5 {
 		return Iter{}
 	}
-	return Iter{rest: d[4:]}
+	return Iter{doc: d, pos: 4}
 }
 
 // Next moves to the next element.
 func (it *Iter) Next() bool {
-	b := it.rest
-	if len(b) < 2 || b[0] == 0 {
+	p := it.pos
+	if p >= len(it.doc) {
 		return false
 	}
-	n := 1
-	for n < len(b) && b[n] != 0 {
-		n++
-	}
-	if n == len(b) {
-		return false
-	}
-	it.name = b[1:n:n]
+	b := it.doc[p:]
 	t := Type(b[0])
+	n := nameEnd(b)
+	if t == 0 || n == len(b) {
+		return false
+	}
 	b = b[n+1:]
 	size := int(fixedSize[t])
 	if size < 0 {
@@ -48,16 +50,24 @@ func (it *Iter) Next() bool {
 	if uint(size) >= uint(len(b)) {
 		return false
 	}
-	it.val = Value{t, b[:size:size]}
-	it.rest = b[size:]
+	it.name, it.val = p+1, p+n+1
+	it.pos = p + n + 1 + size
 	return true
 }
 
 // Name is the element's name. It aliases the document.
-func (it *Iter) Name() []byte { return it.name }
+func (it *Iter) Name() []byte { return it.doc[it.name : it.val-1 : it.val-1] }
+
+// Type is the element's type.
+func (it *Iter) Type() Type { return Type(it.doc[it.name-1]) }
 
 // Value is the element's value. It aliases the document.
-func (it *Iter) Value() Value { return it.val }
+func (it *Iter) Value() Value {
+	return Value{Type(it.doc[it.name-1]), it.doc[it.val:it.pos:it.pos]}
+}
+
+// Elem is the whole element: type, name, NUL, data. It aliases the document.
+func (it *Iter) Elem() []byte { return it.doc[it.name-1 : it.pos : it.pos] }
 
 // Get returns the first field of that name, or a missing Value. The name is
 // one field's, not a dotted path.
@@ -71,11 +81,7 @@ func (d Doc) Get(name string) Value {
 		n := 1 + len(name)
 		hit := n < len(b) && b[n] == 0 && string(b[1:n]) == name
 		if !hit {
-			n = 1
-			for n < len(b) && b[n] != 0 {
-				n++
-			}
-			if n == len(b) {
+			if n = nameEnd(b); n == len(b) {
 				break
 			}
 		}
@@ -95,10 +101,28 @@ func (d Doc) Get(name string) Value {
 	return Value{}
 }
 
+// nameEnd is the index of the NUL behind the name of the element that b begins
+// with, or len(b). It looks at eight bytes at once, as names are short.
+func nameEnd(b []byte) int {
+	if len(b) >= 9 {
+		w := binary.LittleEndian.Uint64(b[1:])
+		if z := (w - 0x0101010101010101) &^ w & 0x8080808080808080; z != 0 {
+			return 1 + bits.TrailingZeros64(z)>>3
+		}
+	}
+	for n := 1; n < len(b); n++ {
+		if b[n] == 0 {
+			return n
+		}
+	}
+	return len(b)
+}
+
 // Len counts the elements.
 func (d Doc) Len() int {
 	n := 0
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		n++
 	}
 	return n

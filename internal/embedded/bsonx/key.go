@@ -133,8 +133,9 @@ func appendKey(dst []byte, v Value) []byte {
 		return appendDocKey(append(dst, leadDocument), v.Data)
 	case TypeArray:
 		dst = append(dst, leadArray)
-		for it := v.Elems(); it.Next(); {
-			dst = appendKey(dst, it.val)
+		it := v.Elems()
+		for it.Next() {
+			dst = appendKey(dst, it.Value())
 		}
 		return append(dst, 0)
 	case TypeBinary:
@@ -194,10 +195,11 @@ func indexLow(b []byte) int {
 }
 
 func appendDocKey(dst []byte, d Doc) []byte {
-	for it := d.Iter(); it.Next(); {
-		dst = append(dst, canonLead[it.val.Type])
-		dst = append(append(dst, it.name...), 0)
-		dst = appendKey(dst, it.val)
+	it := d.Iter()
+	for it.Next() {
+		dst = append(dst, canonLead[it.Type()])
+		dst = append(append(dst, it.Name()...), 0)
+		dst = appendKey(dst, it.Value())
 	}
 	return append(dst, 0)
 }

@@ -73,7 +73,8 @@ func (v Value) appendElems(dst []byte) []byte {
 	}
 	dst = append(dst, open)
 	n := 0
-	for it := v.Elems(); it.Next(); n++ {
+	it := v.Elems()
+	for ; it.Next(); n++ {
 		if n > 0 {
 			dst = append(dst, ',')
 		}

@@ -66,9 +66,10 @@ func AppendTypeBits(tb []byte, v Value) []byte {
 			return appendDocTypeBits(append(tb, 0), v.Data)
 		}
 		tb = append(tb, tagNames)
-		for it := v.Elems(); it.Next(); {
-			tb = append(append(tb, it.name...), 0)
-			tb = AppendTypeBits(tb, it.val)
+		it := v.Elems()
+		for it.Next() {
+			tb = append(append(tb, it.Name()...), 0)
+			tb = AppendTypeBits(tb, it.Value())
 		}
 	case TypeCodeWithScope:
 		_, scope := v.codeWithScope()
@@ -78,8 +79,9 @@ func AppendTypeBits(tb []byte, v Value) []byte {
 }
 
 func appendDocTypeBits(tb []byte, d Doc) []byte {
-	for it := d.Iter(); it.Next(); {
-		tb = AppendTypeBits(tb, it.val)
+	it := d.Iter()
+	for it.Next() {
+		tb = AppendTypeBits(tb, it.Value())
 	}
 	return tb
 }
@@ -88,8 +90,9 @@ func appendDocTypeBits(tb []byte, d Doc) []byte {
 func numbered(d Doc) bool {
 	var buf [20]byte
 	i := 0
-	for it := d.Iter(); it.Next(); i++ {
-		if !bytes.Equal(it.name, AppendIndex(buf[:0], i)) {
+	it := d.Iter()
+	for ; it.Next(); i++ {
+		if !bytes.Equal(it.Name(), AppendIndex(buf[:0], i)) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -15,23 +16,21 @@ var (
 	testNS = NS{"d", "c"}
 )
 
-func doc(t testing.TB, v any) bsonx.Doc {
+// jdoc makes a document of extended JSON.
+func jdoc(t testing.TB, format string, args ...any) bsonx.Doc {
 	t.Helper()
-	b, err := bson.Marshal(v)
+	if len(args) > 0 {
+		format = fmt.Sprintf(format, args...)
+	}
+	var d bson.D
+	if err := bson.UnmarshalExtJSON([]byte(format), false, &d); err != nil {
+		t.Fatalf("%s: %v", format, err)
+	}
+	b, err := bson.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// jdoc parses extended JSON.
-func jdoc(t testing.TB, s string) bsonx.Doc {
-	t.Helper()
-	var d bson.D
-	if err := bson.UnmarshalExtJSON([]byte(s), false, &d); err != nil {
-		t.Fatalf("%s: %v", s, err)
-	}
-	return doc(t, d)
 }
 
 func openMem(t testing.TB) *DB {

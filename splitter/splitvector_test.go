@@ -1,0 +1,63 @@
+package splitter
+
+import (
+	"fmt"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/bson/primitive"
+	"pgregory.net/rapid"
+)
+
+func TestTidy(t *testing.T) {
+	in := []bson.RawValue{raw("a"), raw(int32(1)), raw(1.0), raw(primitive.MinKey{}), raw(primitive.Undefined{}), raw(nil), raw(primitive.Symbol("a"))}
+	var got []string
+	for _, k := range tidy(in) {
+		got = append(got, Text(k))
+	}
+	if want := `[null 1 "a"]`; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// With split keys that stand for equal numbers of documents, the pieces differ by
+// one distance at most.
+func TestChooseIsEven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "ranges")
+		keys := make([]bson.RawValue, rapid.IntRange(0, 400).Draw(t, "keys"))
+		for i := range keys {
+			keys[i] = raw(int32(i + 1))
+		}
+		chosen := choose(keys, n)
+		if want := min(n-1, len(keys)); len(chosen) != want {
+			t.Fatalf("%d points, want %d", len(chosen), want)
+		}
+		least, most, last := len(keys)+1, 0, 0
+		for i := range len(chosen) + 1 {
+			end := len(keys) + 1
+			if i < len(chosen) {
+				end = int(chosen[i].Int32())
+			}
+			least, most, last = min(least, end-last), max(most, end-last), end
+		}
+		if most-least > 1 {
+			t.Fatalf("pieces of %d to %d distances", least, most)
+		}
+	})
+}
+
+func TestImbalance(t *testing.T) {
+	for _, tt := range []struct {
+		docs []int64
+		want float64
+	}{{nil, 1}, {[]int64{0, 0}, 1}, {[]int64{5, 5}, 1}, {[]int64{9, 1}, 1.8}} {
+		var p []Piece
+		for _, n := range tt.docs {
+			p = append(p, Piece{Documents: n})
+		}
+		if got := imbalance(p); got != tt.want {
+			t.Errorf("%v: got %v, want %v", tt.docs, got, tt.want)
+		}
+	}
+}

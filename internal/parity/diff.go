@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/splitter"
 )
 
 // Difference is a key that two answers disagree on. Values are Extended JSON, "" where an answer does not have the key.
@@ -32,7 +34,7 @@ func Differences(a, b iter.Seq2[bson.Raw, error], n int) ([]Difference, error) {
 		case !right.ok:
 			order = -1
 		default:
-			order = Compare(left.key, right.key)
+			order = splitter.Compare(left.key, right.key)
 		}
 		switch {
 		case order < 0:

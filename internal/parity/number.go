@@ -106,49 +106,7 @@ func (n number) rat() *big.Rat {
 	}
 }
 
-// compare orders by value; NaN is below all.
-func (n number) compare(m number) int {
-	if n.kind == integer && m.kind == integer {
-		return cmpOrdered(n.i, m.i)
-	}
-	if n.kind == double && m.kind == double {
-		return compareDoubles(n.f, m.f)
-	}
-	a, b := n.rat(), m.rat()
-	switch {
-	case a == nil && b == nil:
-		return compareDoubles(n.f, m.f)
-	case a == nil:
-		return compareDoubles(n.f, 0)
-	case b == nil:
-		return compareDoubles(0, m.f)
-	}
-	return a.Cmp(b)
-}
-
-func compareDoubles(a, b float64) int {
-	switch an, bn := a != a, b != b; {
-	case an && bn:
-		return 0
-	case an:
-		return -1
-	case bn:
-		return 1
-	}
-	return cmpOrdered(a, b)
-}
-
-func cmpOrdered[T int64 | uint64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// Sum adds numbers exactly, so that their order does not matter.
+// sum adds numbers exactly, so that their order does not matter.
 type sum struct {
 	hi    int64 // 128 bits, two's complement, of the whole numbers
 	lo    uint64

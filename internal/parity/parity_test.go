@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/primitive"
 	"pgregory.net/rapid"
+
+	"mrbench/splitter"
 )
 
 func doc(t testing.TB, key, value any) bson.Raw {
@@ -207,7 +209,7 @@ func TestCompareIsMongoDBsOrder(t *testing.T) {
 	}
 	for i := range values {
 		for j := range values {
-			if got, want := sign(Compare(values[i], values[j])), sign(group[i]-group[j]); got != want {
+			if got, want := sign(splitter.Compare(values[i], values[j])), sign(group[i]-group[j]); got != want {
 				t.Errorf("compare %v with %v: %d, want %d", values[i], values[j], got, want)
 			}
 		}

@@ -76,10 +76,9 @@ func (e *ScriptError) Error() string {
 }
 
 var (
-	// "@:3:16" is where a server says an error was; an engine may name the function instead of nothing.
-	scriptPosition = regexp.MustCompile(`(?:@|\bat |\(|^|\s)(map|reduce|finalize)?:(\d+):(\d+)`)
-	scriptLine     = regexp.MustCompile(`(?i)\bline (\d+)`)
-	scriptFunction = regexp.MustCompile(`\b(?:in |of )?(map|reduce|finalize)(?: function| invoke|:|,| line| failed)`)
+	// "@:3:16" is where a server says an error was; some name the function before the @.
+	scriptPosition = regexp.MustCompile(`([A-Za-z_$][\w$]*)?@:(\d+):(\d+)`)
+	scriptFunction = regexp.MustCompile(`\b(map|reduce|finalize) (?:function|invoke|failed)`)
 )
 
 // scriptError reads a server's answer to a faulty function; nil when it is about something else.
@@ -100,11 +99,11 @@ func scriptError(err error, j Job) *ScriptError {
 	s := &ScriptError{Code: ce.Code}
 	column := 0
 	if m := scriptPosition.FindStringSubmatch(text); m != nil {
-		s.Function = m[1]
+		if m[1] == "map" || m[1] == "reduce" || m[1] == "finalize" {
+			s.Function = m[1]
+		}
 		s.Line, _ = strconv.Atoi(m[2])
 		column, _ = strconv.Atoi(m[3])
-	} else if m := scriptLine.FindStringSubmatch(text); m != nil {
-		s.Line, _ = strconv.Atoi(m[1])
 	}
 	if s.Function == "" {
 		if m := scriptFunction.FindStringSubmatch(ce.Message); m != nil {
@@ -114,8 +113,8 @@ func scriptError(err error, j Job) *ScriptError {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if i := strings.Index(first, "@:"); i > 0 {
-		first = first[:i]
+	if at := scriptPosition.FindStringIndex(first); at != nil && at[0] > 0 {
+		first = first[:at[0]]
 	}
 	s.Message = strings.TrimSuffix(strings.TrimSpace(first), " :")
 	if s.Message == "" {

@@ -1,0 +1,29 @@
+package mr
+
+import "testing"
+
+func TestOurs(t *testing.T) {
+	dbs := []string{"run1_0", "run1_1"}
+	tests := []struct {
+		name, op string
+		want     bool
+	}{
+		{"mapReduce into our database", `{"opid":1,"ns":"test.u","command":{"mapReduce":"u","out":{"replace":"part_0","db":"run1_1"}}}`, true},
+		{"someone else's", `{"opid":1,"ns":"test.u","command":{"mapReduce":"u","out":{"replace":"part_0","db":"run2_1"}}}`, false},
+		{"merge", `{"opid":1,"ns":"run1_0.part_0","command":{"aggregate":"part_0"}}`, true},
+		{"a longer name", `{"opid":1,"ns":"run1_01.part_0","command":{}}`, false},
+		{"comment", `{"opid":1,"ns":"test.u","command":{"mapReduce":"u","comment":"tag"}}`, true},
+		{"cut short", `{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"part_0\", db: \"run1_0\" }, map: ..."}}`, true},
+		{"cut short, another", `{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"part_0\", db: \"run1_00\" }, map: ..."}}`, false},
+		{"older servers' field", `{"opid":1,"ns":"test.u","query":{"mapReduce":"u","out":{"replace":"p","db":"run1_0"}}}`, true},
+		{"idle", `{"opid":1}`, false},
+	}
+	for _, tt := range tests {
+		if got := ours(doc(t, tt.op), dbs, "tag"); got != tt.want {
+			t.Errorf("%s: got %v", tt.name, got)
+		}
+	}
+	if ours(doc(t, `{"opid":1,"command":{"comment":""}}`), dbs, "") {
+		t.Error("no comment is no sign")
+	}
+}

@@ -46,33 +46,23 @@ func aggregate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	snap := c.s.db.Snapshot()
+	cur := c.s.newCursor(a.ns)
+	defer cur.release()
 	if explained {
-		defer func() { _ = snap.Close() }()
-		return c.explainAggregate(snap, a)
+		return c.explainAggregate(cur.snap, a)
 	}
-	return c.openAggregate(ctx, snap, a, size)
-}
-
-func (c *call) openAggregate(ctx context.Context, snap *store.Snap, a *aggregation, size int64) error {
-	p, err := a.parse(snap)
+	p, err := a.parse(cur.snap)
 	if err != nil {
-		_ = snap.Close()
 		return err
 	}
-	src, err := p.Run(ctx, snap)
-	if err != nil {
-		_ = snap.Close()
+	if cur.src, err = p.Run(ctx, cur.snap); err != nil {
 		return err
 	}
-	cur := &cursor{ns: a.ns.String(), snap: snap, src: src, left: -1}
-	if _, writes := p.Writes(); !writes {
-		return c.firstReply(ctx, cur, size, true, false)
-	}
-	// The work of $out and $merge is done here and now, whatever the batch size.
-	if err := cur.more(ctx); err != nil {
-		cur.close()
-		return err
+	if _, writes := p.Writes(); writes {
+		// The work of $out and $merge is done here and now, whatever the batch size.
+		if err := cur.more(ctx); err != nil {
+			return err
+		}
 	}
 	return c.firstReply(ctx, cur, size, true, false)
 }

@@ -14,14 +14,8 @@ const (
 )
 
 // firstReply appends {cursor: {firstBatch, id, ns}} and registers cur when the client is to come back for
-// more; otherwise cur is closed. peek looks past the batch, so that a result that ends with it has id 0.
+// more; cur.release closes it otherwise. peek looks past the batch, so that a result that ends with it has id 0.
 func (c *call) firstReply(ctx context.Context, cur *cursor, size int64, peek, single bool) error {
-	done := true
-	defer func() {
-		if done {
-			cur.close()
-		}
-	}()
 	at := c.startDoc("cursor")
 	if err := c.fill(ctx, cur, "firstBatch", size); err != nil {
 		return err
@@ -32,7 +26,7 @@ func (c *call) firstReply(ctx context.Context, cur *cursor, size int64, peek, si
 		}
 	}
 	var id int64
-	if done = cur.eof || single; !done {
+	if !cur.eof && !single {
 		cur.session = string(c.g.session)
 		cur.origin = append(bsonx.Doc(nil), trimmed(c.body)...)
 		id = c.s.cursors.add(cur)

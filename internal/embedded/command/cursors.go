@@ -30,6 +30,18 @@ type cursor struct {
 	dead    bool // guarded by cursors.mu: killed while in use, closed by its user
 }
 
+// newCursor has a snapshot and nothing to read from yet. Defer its release.
+func (s *Server) newCursor(ns store.NS) *cursor {
+	return &cursor{ns: ns.String(), snap: s.db.Snapshot(), left: -1}
+}
+
+// release closes the cursor unless it is registered, when it lives on.
+func (c *cursor) release() {
+	if c.id == 0 {
+		c.close()
+	}
+}
+
 func (c *cursor) close() {
 	if c.src != nil {
 		_ = c.src.Close()

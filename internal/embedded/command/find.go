@@ -28,14 +28,16 @@ func find(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	snap := c.s.db.Snapshot()
-	src, err := r.open(ctx, c.s, snap)
-	if err != nil || src == nil {
-		_ = snap.Close()
-		c.emptyReply(r.ns.String())
+	cur := c.s.newCursor(r.ns)
+	defer cur.release()
+	if cur.src, err = r.open(ctx, c.s, cur.snap); err != nil {
 		return err
 	}
-	cur := &cursor{ns: r.ns.String(), snap: snap, src: src, project: r.project, left: -1}
+	if cur.src == nil {
+		c.emptyReply(cur.ns)
+		return nil
+	}
+	cur.project = r.project
 	if r.limit > 0 {
 		cur.left = r.limit
 	}

@@ -36,5 +36,7 @@ func (c *call) listCursor(ctx context.Context, ns string, docs []bsonx.Doc, v bs
 		c.listReply(ns, docs)
 		return nil
 	}
-	return c.firstReply(ctx, &cursor{ns: ns, src: &sliceSource{docs}, left: -1}, size, true, false)
+	cur := &cursor{ns: ns, src: &sliceSource{docs}, left: -1}
+	defer cur.release()
+	return c.firstReply(ctx, cur, size, true, false)
 }

@@ -3,6 +3,8 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson/bsontype"
@@ -166,27 +168,56 @@ func (a *splitArgs) run(ctx context.Context, c *call, snap *store.Snap, coll *st
 		}
 		s.every = n / 2
 	}
-	_, err := s.scan(ctx, false)
-	return err
+	if _, err := s.scan(ctx, false); err != nil {
+		return err
+	}
+	s.ascend()
+	return nil
 }
 
-// splitBounds is [min, max) over the index; missing fields of both sort lowest, as do those behind the pattern.
+// ascend puts the keys in ascending order of their values, whatever the index's directions.
+func (s *splitScan) ascend() {
+	down := false
+	for _, f := range s.args.pattern {
+		down = down || f.Desc
+	}
+	if !down {
+		return
+	}
+	keys := make([]bsonx.Doc, 0, s.points)
+	at := s.from - 4 // of the array under construction
+	list := bsonx.Doc(slices.Clone(s.c.b[at:]))
+	list = append(list, 0)
+	binary.LittleEndian.PutUint32(list, uint32(len(list)))
+	for it := list.Iter(); it.Next(); {
+		keys = append(keys, it.Value().Doc())
+	}
+	slices.SortFunc(keys, bsonx.CompareDocs)
+	s.c.b = s.c.b[:s.from]
+	for i, k := range keys {
+		s.c.elem(i, bsonx.DocValue(k))
+	}
+}
+
+// splitBounds is [min, max) over the index; fields that a bound does not have sort lowest. Without min and max it
+// is everything but the very highest key, as no piece could begin there.
 func splitBounds(a *splitArgs, ix *store.Index) []store.Bound {
 	if a.min.Len() == 0 {
-		return nil
+		return []store.Bound{{Hi: boundKey(bsonx.Empty, ix, true)}}
 	}
-	return []store.Bound{{Lo: boundKey(a.min, ix), Hi: boundKey(a.max, ix)}}
+	return []store.Bound{{Lo: boundKey(a.min, ix, false), Hi: boundKey(a.max, ix, false)}}
 }
 
-func boundKey(d bsonx.Doc, ix *store.Index) []byte {
+func boundKey(d bsonx.Doc, ix *store.Index, highest bool) []byte {
 	var key []byte
 	for _, f := range ix.Fields {
 		v := d.Get(f.Path)
-		if v.IsMissing() {
+		switch {
+		case !v.IsMissing():
+		case highest != f.Desc:
+			v = bsonx.MaxKey()
+		default:
 			v = bsonx.MinKey()
-			if f.Desc {
-				v = bsonx.MaxKey()
-			}
 		}
 		key = bsonx.AppendKey(key, v, f.Desc)
 	}

@@ -17,10 +17,11 @@ type Generator interface {
 
 // uniques is the data of the unique-count job: one small integer a document.
 type uniques struct {
-	seed  uint64
-	field string
-	keys  uint64
-	long  bool
+	seed   uint64
+	keys   uint64
+	long   bool
+	prefix []byte // the document up to its value; the _id is filled in
+	tag    uint64 // the seed's three bytes of every _id
 }
 
 // Uniques makes {_id: ObjectId, <field>: int in [0, keys)}, uniformly. keys 0
@@ -31,7 +32,17 @@ func Uniques(seed uint64, field string, documents, keys int64) Generator {
 	if keys <= 0 {
 		keys = max(documents/10, 1)
 	}
-	return &uniques{seed: seed, field: field, keys: uint64(keys), long: keys-1 > math.MaxInt32}
+	u := &uniques{seed: seed, keys: uint64(keys), long: keys-1 > math.MaxInt32, tag: mix(seed, 0) >> 40}
+	kind, size := byte(0x10), 4+1+len("_id")+1+12+1+len(field)+1+4+1
+	if u.long {
+		kind, size = 0x12, size+4
+	}
+	u.prefix = binary.LittleEndian.AppendUint32(nil, uint32(size))
+	u.prefix = append(u.prefix, "\x07_id\x00............"...)
+	u.prefix = append(u.prefix, kind)
+	u.prefix = append(u.prefix, field...)
+	u.prefix = append(u.prefix, 0)
+	return u
 }
 
 func (u *uniques) Name() string { return "uniques" }
@@ -41,27 +52,15 @@ func (u *uniques) Name() string { return "uniques" }
 const firstSecond = 1577836800
 
 func (u *uniques) Append(dst []byte, i int64) []byte {
-	size := 4 + 1 + 4 + 12 + 1 + len(u.field) + 1 + 4 + 1
-	if u.long {
-		size += 4
-	}
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(size))
-	dst = append(dst, 0x07, '_', 'i', 'd', 0)
-	dst = appendObjectID(dst, u.seed, uint64(i))
-	if u.long {
-		dst = append(dst, 0x12)
-	} else {
-		dst = append(dst, 0x10)
-	}
-	dst = append(dst, u.field...)
-	dst = append(dst, 0)
+	const idAt = 4 + 1 + len("_id") + 1
+	start := len(dst)
+	dst = append(dst, u.prefix...)
+	u.putObjectID(dst[start+idAt:], uint64(i))
 	v := u.value(uint64(i))
 	if u.long {
-		dst = binary.LittleEndian.AppendUint64(dst, v)
-	} else {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+		return append(binary.LittleEndian.AppendUint64(dst, v), 0)
 	}
-	return append(dst, 0)
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(v)), 0)
 }
 
 // value maps the hash of (seed, i) to [0, keys) by the high half of a product,
@@ -83,11 +82,9 @@ func mix(seed, i uint64) uint64 {
 	return x
 }
 
-// appendObjectID lays out an ObjectId that ascends with the index: time, three
+// putObjectID lays out an ObjectId that ascends with the index: time, three
 // bytes of the seed, and a 40-bit counter that carries into the time.
-func appendObjectID(dst []byte, seed, i uint64) []byte {
-	dst = binary.BigEndian.AppendUint32(dst, firstSecond+uint32(i>>40))
-	s := mix(seed, 0) >> 40
-	return append(dst, byte(s>>16), byte(s>>8), byte(s),
-		byte(i>>32), byte(i>>24), byte(i>>16), byte(i>>8), byte(i))
+func (u *uniques) putObjectID(dst []byte, i uint64) {
+	binary.BigEndian.PutUint32(dst, firstSecond+uint32(i>>40))
+	binary.BigEndian.PutUint64(dst[4:], u.tag<<40|i&(1<<40-1))
 }

@@ -132,3 +132,17 @@ func Bytes(n int64) Cell {
 	}
 	return Cell{Text: fmt.Sprintf("%.1f %s", f, units[i]), Raw: raw}
 }
+
+// Fixed is a number with a fixed count of decimals.
+func Fixed(x float64, decimals int) Cell {
+	return Cell{Text: grouped(x, decimals), Raw: strconv.FormatFloat(x, 'f', max(3, decimals), 64)}
+}
+
+// Change is a relative difference, given as a fraction of one, with its sign.
+func Change(fraction float64) Cell {
+	c := Percent(fraction, 1)
+	if fraction > 0 {
+		c.Text = "+" + c.Text
+	}
+	return c
+}

@@ -104,6 +104,17 @@ func Open(ctx context.Context, c Config) (*Target, error) {
 	return openEmbedded(ctx, c)
 }
 
+// CheckURI returns a *URIError when a connection string is not one. An empty one is fine.
+func CheckURI(uri string) error {
+	if uri == "" {
+		return nil
+	}
+	if _, err := connstring.ParseAndValidate(uri); err != nil {
+		return &URIError{withoutSecret(err, uri)}
+	}
+	return nil
+}
+
 func connect(ctx context.Context, c Config, uri string) (*Target, error) {
 	cs, err := connstring.ParseAndValidate(uri)
 	if err != nil {

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mrbench/internal/target"
+	"mrbench/seed"
+	"mrbench/splitter"
+)
+
+// explain adds the next step to errors of the libraries, in terms of this program's flags.
+func (a *app) explain(err error, t *target.Target) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*splitter.NoCollectionError](err); ok {
+		return withCode(exitFailed, "%s does not exist on %s; fill it with: %s", e.NS, where(t), a.command("seed --docs 1e6"))
+	}
+	if e, ok := errors.AsType[*splitter.NoIndexError](err); ok {
+		text := fmt.Sprintf("%s has no index that starts with %s", e.NS, e.Key)
+		if len(e.Unusable) > 0 {
+			text = fmt.Sprintf("%s has no usable index that starts with %s (%s)", e.NS, e.Key, strings.Join(e.Unusable, "; "))
+		}
+		return withCode(exitFailed, "%s; make one with: %s", text, a.command("run --create-index"))
+	}
+	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok {
+		return withCode(exitFailed, "%s already holds %d documents; name another collection with --ns, or replace it with --drop", e.NS, e.Documents)
+	}
+	return err
+}
+
+func where(t *target.Target) string {
+	if t.Kind == target.Embedded {
+		return "the embedded engine (" + t.Address + ")"
+	}
+	return t.Address
+}
+
+// command is a command line that works on the same collection as this one.
+func (a *app) command(s string) string {
+	args := []string{"mrbench", s}
+	c := a.common
+	if ns := c.ns.String(); ns != "test.uniques" {
+		args = append(args, "--ns", ns)
+	}
+	if c.key != "dim0" {
+		args = append(args, "--key", c.key)
+	}
+	if c.uri != "" {
+		args = append(args, "--uri", target.Redact(c.uri))
+	}
+	if c.dataDir != "" {
+		args = append(args, "--data-dir", c.dataDir)
+	}
+	return strings.Join(args, " ")
+}

@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/aggregate"
+	"mrbench/internal/bench"
+	"mrbench/internal/parity"
+	"mrbench/internal/target"
+	"mrbench/mr"
+	"mrbench/splitter"
+)
+
+// cleanUpTimeout is how long dropping output databases may take after an interrupt.
+const cleanUpTimeout = 30 * time.Second
+
+// differingKeys is how many differing keys are looked for.
+const differingKeys = 5
+
+// measurement is one run of the run command.
+type measurement struct {
+	app      *app
+	o        runOptions
+	t        *target.Target
+	file     *bench.File
+	coll     *mongo.Collection
+	variants []variant
+	out      *outputs
+
+	ranges []splitter.Range
+	types  []string
+	result bench.Result
+
+	// The first answer, which others are compared with.
+	first  int // row, -1 before there is one
+	answer *bench.Answer
+	stored *mr.Report // the first row's last run, when its answer is in a collection
+}
+
+func (m *measurement) warn(format string, args ...any) {
+	m.result.Warnings = append(m.result.Warnings, fmt.Sprintf(format, args...))
+}
+
+// run measures all rows, prints and saves them. Its error says how the program ends.
+func (m *measurement) run(ctx context.Context) error {
+	m.first = -1
+	if err := m.file.Begin(&m.result); err != nil {
+		return err
+	}
+	p := bench.Plan{Runs: m.o.runs, Warmup: m.o.warmup, Done: m.finished}
+	for i, v := range m.variants {
+		p.Jobs = append(p.Jobs, bench.Job{ID: v.id, Run: func(ctx context.Context, _ int, warmup bool) (bench.Sample, error) {
+			return m.measure(ctx, i, warmup)
+		}})
+	}
+	outcomes, stopped := bench.Rounds(ctx, p)
+	if outcomes == nil {
+		return stopped
+	}
+	for i := range m.result.Rows {
+		m.fillRow(&m.result.Rows[i], outcomes[m.result.Rows[i].ID], stopped)
+	}
+	bench.Relate(m.result.Rows)
+	end := m.verdict(stopped)
+	m.result.ExitCode = exitCode(ctx, end)
+	for _, r := range m.result.Rows {
+		if r.Seconds != nil || r.Skipped != "" || r.Error != "" {
+			end = firstError(end, m.file.Row(r))
+		}
+	}
+	end = firstError(end, m.file.End(&m.result, m.app.env.Now().UTC()))
+	return firstError(m.print(), end)
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func (m *measurement) fillRow(r *bench.Row, o *bench.Outcome, stopped error) {
+	r.Fill(o)
+	if r.Seconds == nil && r.Skipped == "" && r.Error == "" && stopped != nil {
+		r.Error = "not run: " + stopped.Error()
+	}
+}
+
+// verdict is how the run ends: interrupted, answers differ, some rows failed, or well.
+func (m *measurement) verdict(stopped error) error {
+	if stopped != nil {
+		return stopped
+	}
+	rows := m.result.Rows
+	if i := slices.IndexFunc(rows, func(r bench.Row) bool { return r.Agrees != nil && !*r.Agrees }); i >= 0 {
+		return withCode(exitDiffer, "the answer of %s is not the answer of %s", rows[i].ID, rows[m.first].ID)
+	}
+	var failed, good []string
+	var why string
+	for _, r := range rows {
+		switch {
+		case r.Error != "":
+			failed = append(failed, r.ID)
+			why = r.Error
+		case r.Seconds != nil:
+			good = append(good, r.ID)
+		}
+	}
+	switch {
+	case len(good) == 0 && len(failed) == 0:
+		return withCode(exitFailed, "this server can run none of the rows")
+	case len(good) == 0:
+		return withCode(exitFailed, "no row succeeded: %s: %s", failed[len(failed)-1], why)
+	case len(failed) == 1:
+		return withCode(exitPartial, "row %s failed: %s", failed[0], why)
+	case len(failed) > 1:
+		return withCode(exitPartial, "%d rows failed: %s", len(failed), strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// finished saves a sample and says so.
+func (m *measurement) finished(s bench.Sample) error {
+	if s.Warmup {
+		m.app.tell("%-18s %8.2f s  warm-up", s.Row, s.Seconds)
+	} else {
+		m.app.tell("%-18s %8.2f s  run %d of %d", s.Row, s.Seconds, s.Round, m.o.runs)
+	}
+	return m.file.Sample(s)
+}
+
+// measure runs a row once and compares its answer.
+func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.Sample, error) {
+	v := m.variants[row]
+	if v.aggregate {
+		return m.aggregate(ctx, row, warmup)
+	}
+	if err := m.out.drop(ctx, m.notOf(row)); err != nil {
+		return bench.Sample{}, err
+	}
+	c := mr.Config{
+		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: mr.UniqueCount(m.app.common.key),
+		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
+		Prefix:  m.out.prefix(row),
+		Created: func(db string) error { return m.out.create(ctx, db) },
+	}
+	if v.sort {
+		c.Job.Sort = bson.D{{Key: m.app.common.key, Value: 1}}
+	}
+	if v.ranges {
+		c.Ranges = m.ranges
+	}
+	rep, err := mr.Run(ctx, c)
+	if err != nil {
+		return bench.Sample{}, unsupported(err, "mapReduce")
+	}
+	s := bench.Sample{Seconds: rep.Seconds, Mode: rep.Mode, OutputDBs: len(rep.Databases), ServerSeconds: milliseconds(rep.ServerMS)}
+	if v.ranges {
+		s.MergeSeconds = &rep.MergeSeconds
+	}
+	s.Counts = benchCounts(rep.Counts)
+	for _, p := range rep.Parts {
+		from, to := bounds(p.Range)
+		s.Parts = append(s.Parts, bench.Part{
+			From: from, To: to, Database: p.DB, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds,
+			ServerSeconds: milliseconds(p.ServerMS), Counts: benchCounts(p.Counts), Mode: p.Mode,
+		})
+	}
+	if warmup {
+		return s, m.out.drop(ctx, m.notOf(row))
+	}
+	var d parity.Digest
+	for doc, err := range rep.Answer.Results(ctx, false) {
+		if err == nil {
+			err = d.Add(doc)
+		}
+		if err != nil {
+			return s, fmt.Errorf("read the answer: %w", err)
+		}
+	}
+	if m.first < 0 || m.first == row {
+		m.stored = rep
+	}
+	return s, m.compare(ctx, row, &s, &d, func() *mr.Report { return rep })
+}
+
+// aggregate runs a pipeline once; its answer is digested as it streams in.
+func (m *measurement) aggregate(ctx context.Context, row int, warmup bool) (bench.Sample, error) {
+	c := m.pipeline(row)
+	digests := make([]parity.Digest, max(1, len(c.Ranges)))
+	c.Sink = func(part int, results []bson.Raw) error {
+		for _, doc := range results {
+			if err := digests[part].Add(doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rep, err := aggregate.Run(ctx, c)
+	if err != nil {
+		return bench.Sample{}, unsupported(err, "aggregate")
+	}
+	output := rep.Output
+	s := bench.Sample{Seconds: rep.Seconds, Counts: bench.Counts{Output: &output}, IndexUsed: rep.IndexUsed}
+	if c.Covered {
+		covered := rep.IsCovered
+		s.Covered = &covered
+	}
+	for _, p := range rep.Parts {
+		from, to := bounds(p.Range)
+		out := p.Output
+		s.Parts = append(s.Parts, bench.Part{From: from, To: to, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, Counts: bench.Counts{Output: &out}})
+	}
+	if warmup {
+		return s, nil
+	}
+	var d parity.Digest
+	for i := range digests {
+		d.Merge(&digests[i])
+	}
+	return s, m.compare(ctx, row, &s, &d, nil)
+}
+
+// notOf keeps the databases of all rows but one.
+func (m *measurement) notOf(row int) func(db string) bool {
+	of := m.out.of(row)
+	return func(db string) bool { return !of(db) }
+}
+
+func (m *measurement) pipeline(row int) aggregate.Config {
+	v := m.variants[row]
+	c := aggregate.Config{
+		Collection: m.coll, Pipeline: aggregate.UniqueCount(m.app.common.key), Key: m.app.common.key,
+		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered,
+	}
+	if v.ranges {
+		c.Ranges = m.ranges
+	}
+	return c
+}
+
+// compare sets the sample's answer and, when it is not the first row's, looks for the keys that differ, while both
+// answers are there. Outputs that are not needed any more are dropped.
+func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *parity.Digest, stored func() *mr.Report) error {
+	x := d.Answer()
+	s.Answer = &bench.Answer{Keys: x.Keys, Sum: x.Sum, Digest: x.Digest}
+	if m.first < 0 {
+		m.first, m.answer = row, s.Answer
+	}
+	if *s.Answer != *m.answer && m.result.Difference == nil && row != m.first {
+		if err := m.findDifference(ctx, row, stored); err != nil {
+			m.warn("the differing keys of %s could not be found: %v", m.variants[row].id, err)
+		}
+	}
+	if stored == nil || row == m.first || m.o.keep {
+		return nil
+	}
+	return m.out.drop(ctx, m.notOf(row))
+}
+
+func (m *measurement) findDifference(ctx context.Context, row int, stored func() *mr.Report) error {
+	d := &bench.Difference{Row: m.variants[row].id, First: m.variants[m.first].id}
+	m.result.Difference = d
+	one, other := aggregate.Results(ctx, m.pipeline(m.first)), aggregate.Results(ctx, m.pipeline(row))
+	if m.stored != nil {
+		one = m.stored.Answer.Results(ctx, true)
+	}
+	if stored != nil {
+		other = stored().Answer.Results(ctx, true)
+	}
+	keys, err := parity.Differences(one, other, differingKeys)
+	for _, k := range keys {
+		d.Keys = append(d.Keys, bench.KeyDiff{Key: k.Key, First: k.A, Row: k.B})
+	}
+	return err
+}
+
+// cleanUp drops the run's output databases, also after an interrupt, unless they are to be kept.
+func (m *measurement) cleanUp(ctx context.Context, err *error) {
+	if m.o.keep && ctx.Err() == nil {
+		if n := len(m.out.dbs); n > 0 {
+			m.app.tell("%d output databases are kept (mrbench_%s_…); mrbench clean drops them", n, m.out.run)
+		}
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	if derr := m.out.drop(ctx, nil); derr != nil {
+		m.app.tell("warning: %v", derr)
+		*err = firstError(*err, derr)
+	}
+}
+
+func milliseconds(ms int64) *float64 {
+	if ms < 0 {
+		return nil
+	}
+	s := float64(ms) / 1000
+	return &s
+}
+
+func benchCounts(c mr.Counts) bench.Counts {
+	if !c.Known {
+		return bench.Counts{}
+	}
+	return bench.Counts{Input: &c.Input, Emit: &c.Emit, Reduce: &c.Reduce, Output: &c.Output}
+}
+
+// Codes by which servers say that they do not offer a command, or not to this user.
+const (
+	codeUnauthorized        = 13
+	codeCommandNotFound     = 59
+	codeCommandNotSupported = 115
+	codeAtlas               = 8000
+)
+
+// unsupported turns a server's refusal of a command into the reason why a row is skipped.
+func unsupported(err error, command string) error {
+	if errors.Is(err, mr.ErrAmbiguousKeys) {
+		return &bench.SkipError{Reason: strings.TrimPrefix(mr.ErrAmbiguousKeys.Error(), "mr: ")}
+	}
+	ce, ok := errors.AsType[mongo.CommandError](err)
+	if !ok {
+		return err
+	}
+	switch ce.Code {
+	case codeUnauthorized, codeCommandNotFound, codeCommandNotSupported, codeAtlas:
+		return &bench.SkipError{Reason: fmt.Sprintf("the server refuses %s: %s (code %d)", command, ce.Message, ce.Code)}
+	}
+	for _, off := range []string{"globalScriptEngine", "server-side JavaScript", "scripting is disabled"} {
+		if strings.Contains(ce.Message, off) {
+			return &bench.SkipError{Reason: fmt.Sprintf("JavaScript is switched off on this server: %s", ce.Message)}
+		}
+	}
+	return err
+}

@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/internal/bench"
+	"mrbench/internal/target"
+	"mrbench/splitter"
+)
+
+type runOptions struct {
+	docs        int64
+	threads     int
+	ranges      int
+	jsmode      bool
+	sort        bool
+	noSort      bool
+	layout      string
+	strategy    string
+	ladder      bool
+	rows        []string
+	runs        int
+	warmup      int
+	createIndex bool
+	save        string
+	keep        bool
+}
+
+func (o runOptions) sorted() bool { return o.sort && !o.noSort }
+
+func (o runOptions) rangeCount() int {
+	if o.ranges > 0 {
+		return o.ranges
+	}
+	return o.threads
+}
+
+func (a *app) newRun() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [flags]",
+		Short: "Runs the job's variants and prints one comparison",
+		Long: `run counts the documents of each value of the key, by mapReduce and by aggregation, and compares
+times and answers. Without --ladder it measures the variant that the flags name (sorted, in ranges,
+a separate output database for each) beside the plain aggregation. With --ladder it measures nine
+rows: mr, mr-sort, mr-ranges, mr-ranges-dbs, mr-ranges-dbs-js, agg, agg-ranges, agg-covered,
+agg-covered-ranges.
+
+Every answer is compared with the first row's by number of keys, sum and digest. Ranges are proved
+to cover the collection before any row runs. Outputs go to databases of the run's own
+(mrbench_<run>_…), which are dropped afterwards. Each result is saved for compare.`,
+		Example: `  mrbench run --docs 1e6 --threads 4 --jsmode      seed when needed, then one variant
+  mrbench run --ladder --threads 4 --runs 5 --warmup 1
+  mrbench run --rows mr,agg-covered-ranges -o markdown
+  mrbench run --ladder --uri mongodb://localhost --ns shop.orders --key customer`,
+		Args: noArgs,
+		Annotations: map[string]string{exitAnnotation: `  0  done, all answers agree
+  1  failed
+  2  wrong flag, argument or setting
+  3  some rows failed, the others are printed and saved
+  4  server not reachable
+  5  answers differ
+  130, 143  interrupted (SIGINT, SIGTERM); finished rows are printed and saved`},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return a.runRun(cmd, o)
+		},
+	}
+	f := c.Flags()
+	countFlag(c, &o.docs, "docs", 0, 1, "seed this many documents first when the collection does not exist")
+	intFlag(c, &o.threads, "threads", 4, 1, 1000, "commands at a time")
+	intFlag(c, &o.ranges, "ranges", 0, 0, 10_000, "ranges to cut the collection into; 0 is as many as threads")
+	f.BoolVar(&o.jsmode, "jsmode", false, "mapReduce keeps emits inside JavaScript")
+	f.BoolVar(&o.sort, "sort", true, "mapReduce reads the documents in the order of the key")
+	f.BoolVar(&o.noSort, "no-sort", false, "the same as --sort=false")
+	enumFlag(c, &o.layout, "layout", "", layoutSeparate, []string{layoutOne, layoutSeparate}, "output databases for ranges")
+	enumFlag(c, &o.strategy, "strategy", "", splitter.Auto, strategies, "how to find the ranges")
+	f.BoolVar(&o.ladder, "ladder", false, "measure all nine rows")
+	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
+	intFlag(c, &o.runs, "runs", 1, 1, 10_000, "how often each row is measured; 6 or more give a confidence interval")
+	intFlag(c, &o.warmup, "warmup", 0, 0, 1000, "rounds before, which do not count")
+	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
+	f.StringVar(&o.save, "save", "", "append the result to this file instead of a new one in the data directory")
+	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
+	return c
+}
+
+// check refuses flags that contradict each other.
+func (o runOptions) check(cmd *cobra.Command) error {
+	if o.ladder || len(o.rows) > 0 {
+		which := "--ladder"
+		if len(o.rows) > 0 {
+			which = "--rows"
+		}
+		for _, name := range []string{"jsmode", "sort", "no-sort", "layout"} {
+			if cmd.Flags().Changed(name) {
+				return usageError("--%s names one variant and %s a fixed list; use one of them", name, which)
+			}
+		}
+	}
+	if o.noSort && o.sort && cmd.Flags().Changed("sort") {
+		return usageError("--sort and --no-sort exclude each other")
+	}
+	return nil
+}
+
+func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
+	ctx := cmd.Context()
+	dir, err := a.dataDir()
+	if err != nil {
+		return err
+	}
+	started := a.env.Now()
+	id := newRunID(started)
+	path := filepath.Join(resultsDir(dir), id+".ndjson")
+	if o.save != "" {
+		path = a.env.path(o.save)
+	}
+	file, err := bench.Create(path)
+	if err != nil {
+		if o.save != "" {
+			return usageError("--save: %w", err)
+		}
+		return err
+	}
+	defer finish(&err, file)
+	t, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer finish(&err, t)
+	m := &measurement{
+		app: a, o: o, t: t, file: file, variants: o.variants(),
+		coll: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
+		out:  newOutputs(id, t, createdIn(dir), a.env.Now),
+	}
+	m.result.Context = bench.Context{RunID: id, Started: started.UTC(), Mrbench: Version(), Options: a.optionsOf(cmd)}
+	m.result.Context.DescribeHost()
+	if err := m.prepare(ctx); err != nil {
+		return a.explain(err, t)
+	}
+	defer m.cleanUp(ctx, &err)
+	return m.run(ctx)
+}
+
+// optionsOf is every flag of the command with its value, without passwords.
+func (a *app) optionsOf(cmd *cobra.Command) map[string]any {
+	o := map[string]any{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		switch f.Name {
+		case "help", "config":
+		case "uri":
+			o[f.Name] = target.Redact(f.Value.String())
+		default:
+			o[f.Name] = f.Value.String()
+		}
+	})
+	return o
+}
+
+// prepare makes sure of everything that has to be there before the first row: documents, index, ranges that are
+// proved to cover the collection.
+func (m *measurement) prepare(ctx context.Context) error {
+	if err := m.documents(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(m.variants, variant.needsIndex) {
+		if err := m.index(ctx); err != nil {
+			return err
+		}
+	}
+	ranges := slices.ContainsFunc(m.variants, func(v variant) bool { return v.ranges })
+	if ranges {
+		if err := m.split(ctx, m.o.rangeCount()); err != nil {
+			return err
+		}
+	} else if slices.ContainsFunc(m.variants, func(v variant) bool { return v.js }) {
+		// One range over everything: only the types of the key are wanted, which tell what jsMode's strings were.
+		if err := m.split(ctx, 1); err != nil {
+			return err
+		}
+		m.ranges, m.result.Split = nil, nil
+	}
+	r := &m.result
+	r.SchemaVersion = bench.SchemaVersion
+	r.Dataset.NS, r.Dataset.Key = m.app.common.ns.String(), m.app.common.key
+	r.Server = bench.Server{Kind: m.t.Kind, Version: m.t.Version, WireVersion: m.t.WireVersion, Topology: m.t.Topology, Address: m.t.Address}
+	for _, v := range m.variants {
+		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1}
+		if v.ranges {
+			row.Ranges = len(m.ranges)
+			row.Threads = min(m.o.threads, row.Ranges)
+		}
+		row.Label = v.label(r.Dataset.Key, row.Ranges, row.Threads)
+		r.Rows = append(r.Rows, row)
+	}
+	return nil
+}
+
+func (v variant) needsIndex() bool { return v.sort || v.ranges || v.covered || v.js }
+
+// documents counts the collection, and seeds it when there is none and --docs says how many.
+func (m *measurement) documents(ctx context.Context) error {
+	a := m.app
+	_, exists, err := collectionUUID(ctx, m.coll.Database(), m.coll.Name())
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if m.o.docs == 0 {
+			return &splitter.NoCollectionError{NS: a.common.ns.String()}
+		}
+		o := seedDefaults
+		o.docs = m.o.docs
+		a.tell("%s does not exist: seeding %d documents", a.common.ns, o.docs)
+		r, err := a.fill(ctx, m.t, o)
+		if err != nil {
+			return err
+		}
+		a.tell("seeded %s with %d documents in %.1f s, %.0f documents/s with the index", r.NS, r.Documents, r.Seconds, r.DocumentsPerSecond)
+	}
+	n, err := m.coll.EstimatedDocumentCount(ctx)
+	if err != nil {
+		return fmt.Errorf("count %s: %w", a.common.ns, err)
+	}
+	if n == 0 {
+		return withCode(exitFailed, "%s on %s is empty; fill it with: %s", a.common.ns, where(m.t), a.command("seed --docs 1e6"))
+	}
+	if exists && m.o.docs != 0 && m.o.docs != n {
+		m.warn("%s already holds %d documents: --docs %d was not used (mrbench seed --drop replaces them)", a.common.ns, n, m.o.docs)
+	}
+	m.result.Dataset.Documents = n
+	return nil
+}
+
+// index makes sure that an index starts with the key.
+func (m *measurement) index(ctx context.Context) error {
+	key := m.app.common.key
+	_, _, err := splitter.IndexFor(ctx, m.coll, key)
+	if _, none := errors.AsType[*splitter.NoIndexError](err); !none || !m.o.createIndex {
+		return err
+	}
+	start := m.app.env.Now()
+	m.app.tell("making the index {%s: 1} on %s", key, m.app.common.ns)
+	if _, err := m.coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: key, Value: 1}}}); err != nil {
+		return fmt.Errorf("create index {%s: 1} on %s: %w", key, m.app.common.ns, err)
+	}
+	m.app.tell("the index was made in %v", m.app.env.Now().Sub(start).Round(time.Millisecond))
+	return nil
+}
+
+// split cuts the collection; without proof that the ranges cover it there is an error, and no row is run.
+func (m *measurement) split(ctx context.Context, wanted int) error {
+	rep, err := splitter.Split(ctx, splitter.Config{
+		Collection: m.coll, Key: m.app.common.key, Ranges: wanted, Strategy: m.o.strategy, Predicate: m.t.Predicate,
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range rep.Pieces {
+		m.ranges = append(m.ranges, p.Range)
+	}
+	m.types = rep.Types
+	m.result.Split = benchSplit(rep)
+	m.result.Dataset.Documents = rep.Total
+	if n := len(m.ranges); n < wanted {
+		m.warn("%d ranges were wanted and %d made: %s has too few different values for more", wanted, n, m.app.common.key)
+	}
+	if rep.Imbalance > 1.5 {
+		m.warn("the largest range holds %.1f times the mean; it will hold the others up", rep.Imbalance)
+	}
+	return nil
+}

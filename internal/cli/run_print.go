@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"mrbench/internal/bench"
+	"mrbench/internal/report"
+)
+
+// print shows the result in the format asked for.
+func (m *measurement) print() error {
+	r := &m.result
+	var tables []*report.Table
+	if !m.o.ladder && len(m.o.rows) == 0 {
+		if t := partsTable(r.Rows[0]); t != nil {
+			tables = append(tables, t)
+		}
+	}
+	tables = append(tables, timesTable(r), countsTable(r))
+	if t := differenceTable(r.Difference); t != nil {
+		tables = append(tables, t)
+	}
+	notes := &tables[len(tables)-1].Notes
+	if r.Split != nil {
+		*notes = append(*notes, proof(r.Split), found(r.Split))
+	}
+	for _, w := range r.Warnings {
+		*notes = append(*notes, "warning: "+w)
+	}
+	if err := m.app.printAs(r, runCSV(r), tables...); err != nil {
+		return err
+	}
+	m.app.tell("saved in %s", m.file.Path)
+	return nil
+}
+
+// partsTable shows the ranges of one row's last run; nil when it has none.
+func partsTable(row bench.Row) *report.Table {
+	if len(row.Parts) < 2 {
+		return nil
+	}
+	var times []float64
+	for _, p := range row.Parts {
+		times = append(times, p.Seconds)
+	}
+	u := report.UnitFor(times...)
+	t := &report.Table{
+		Title: fmt.Sprintf("the ranges of %s: %s", row.ID, row.Label),
+		Columns: []report.Column{
+			{Title: "#", Name: "range"}, {Title: "from", Max: 20}, {Title: "to", Max: 20},
+			{Title: "input", Drop: 3}, {Title: "emit", Drop: 6}, {Title: "reduce", Drop: 5}, {Title: "output", Drop: 4},
+			{Title: "server " + u.Name, Name: "server_seconds", Drop: 2}, {Title: "wall " + u.Name, Name: "seconds"}, {Title: "thread", Drop: 7},
+		},
+	}
+	for i, p := range row.Parts {
+		t.Add(report.Int(int64(i+1)), report.Str(p.From), report.Str(p.To),
+			report.IntOr(p.Counts.Input), report.IntOr(p.Counts.Emit), report.IntOr(p.Counts.Reduce), report.IntOr(p.Counts.Output),
+			u.TimeOr(p.ServerSeconds), u.Time(p.Seconds), report.Int(int64(p.Thread+1)))
+	}
+	return t
+}
+
+// timesTable is the comparison.
+func timesTable(r *bench.Result) *report.Table {
+	u := unitOf(r)
+	runs := 0
+	for _, row := range r.Rows {
+		if row.Seconds != nil {
+			runs = max(runs, len(row.Seconds.All))
+		}
+	}
+	t := &report.Table{
+		Title: fmt.Sprintf("%s: the number of documents of each %s, of %s documents; %s %s; %s",
+			r.Dataset.NS, r.Dataset.Key, report.Thousands(r.Dataset.Documents), serverName(r.Server), r.Server.Version, times(runs)),
+		Columns: []report.Column{
+			{Title: "row", Name: "id", Left: true},
+			{Title: "threads", Drop: 5}, {Title: "ranges", Drop: 7}, {Title: "dbs", Name: "output_dbs", Drop: 6},
+			{Title: "wall " + u.Name, Name: "wall_seconds"}, {Title: "spread", Drop: 3},
+			{Title: "server " + u.Name, Name: "server_seconds", Drop: 8}, {Title: "merge " + u.Name, Name: "merge_seconds", Drop: 4},
+			{Title: "speed-up", Name: "speedup"}, {Title: "agrees", Left: true}, {Title: "effect", Left: true, Drop: 2, Max: 18},
+		},
+	}
+	ci := false
+	for _, row := range r.Rows {
+		if row.Seconds == nil {
+			t.Add(report.Str(row.ID), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), report.Missing(),
+				report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Str("-"), report.Str(notRun(row)))
+			continue
+		}
+		spread, speedup := report.Missing(), report.Missing()
+		switch {
+		case row.Seconds.CI != nil:
+			ci = true
+			half := (row.Seconds.CI[1] - row.Seconds.CI[0]) / 2 / row.Seconds.Median
+			spread = report.Cell{Text: "±" + report.Percent(half, 0).Text}
+		case len(row.Seconds.All) > 1:
+			spread = report.Percent(row.Seconds.Spread(), 0)
+		}
+		if row.Speedup != nil {
+			speedup = report.Times(*row.Speedup)
+		}
+		t.Add(report.Str(row.ID), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), dbs(row),
+			u.Time(row.Seconds.Median), spread, u.TimeOr(row.ServerSeconds), u.TimeOr(row.MergeSeconds),
+			speedup, report.Str(agrees(row)), report.Str(effect(row)))
+	}
+	first := firstMeasured(r)
+	if first != "" {
+		t.Notes = append(t.Notes, fmt.Sprintf("speed-up is over %s; agrees compares each answer with that of %s: number of keys, sum and digest", first, first))
+	}
+	switch {
+	case ci:
+		t.Notes = append(t.Notes, "spread is half the 95 % confidence interval of the median")
+	case runs > 1:
+		t.Notes = append(t.Notes, "spread is (slowest - fastest) / median")
+	}
+	for _, row := range r.Rows {
+		switch {
+		case row.Skipped != "":
+			t.Notes = append(t.Notes, fmt.Sprintf("%s was skipped: %s", row.ID, row.Skipped))
+		case row.Error != "":
+			t.Notes = append(t.Notes, fmt.Sprintf("%s failed: %s", row.ID, row.Error))
+		}
+		if row.Mode == "mixed" {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s left jsMode on the way: more than 500,000 keys in a range, or keys that are objects", row.ID))
+		}
+		if row.Mode == "ignored" {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: this server ignores jsMode", row.ID))
+		}
+	}
+	return t
+}
+
+func times(runs int) string {
+	switch runs {
+	case 0:
+		return "no run finished"
+	case 1:
+		return "1 run each"
+	default:
+		return fmt.Sprintf("median of %d runs", runs)
+	}
+}
+
+func serverName(s bench.Server) string {
+	if s.Kind == "embedded" {
+		return "embedded engine"
+	}
+	return "MongoDB"
+}
+
+func unitOf(r *bench.Result) report.Unit {
+	var all []float64
+	for _, row := range r.Rows {
+		if row.Seconds != nil {
+			all = append(all, row.Seconds.Median)
+		}
+		if row.ServerSeconds != nil {
+			all = append(all, *row.ServerSeconds)
+		}
+	}
+	return report.UnitFor(all...)
+}
+
+func firstMeasured(r *bench.Result) string {
+	for _, row := range r.Rows {
+		if row.Seconds != nil {
+			return row.ID
+		}
+	}
+	return ""
+}
+
+func notRun(row bench.Row) string {
+	if row.Skipped != "" {
+		return "skipped"
+	}
+	return "failed"
+}
+
+func dbs(row bench.Row) report.Cell {
+	if row.OutputDBs == 0 {
+		return report.Missing()
+	}
+	return report.Int(int64(row.OutputDBs))
+}
+
+func agrees(row bench.Row) string {
+	switch {
+	case row.Agrees == nil:
+		return "-"
+	case *row.Agrees:
+		return "yes"
+	default:
+		return "NO"
+	}
+}
+
+// effect says whether the row's option did something on this server.
+func effect(row bench.Row) string {
+	switch {
+	case row.Mode == "js":
+		return "jsMode"
+	case row.Mode != "":
+		return "jsMode " + row.Mode
+	case row.Covered != nil && *row.Covered:
+		return "covered"
+	case row.Covered != nil && row.IndexUsed != "":
+		return "index, not covered"
+	case row.IndexUsed != "":
+		return "index"
+	}
+	return "-"
+}
+
+// countsTable shows what was counted.
+func countsTable(r *bench.Result) *report.Table {
+	t := &report.Table{
+		Columns: []report.Column{
+			{Title: "row", Name: "id", Left: true}, {Title: "what", Name: "label", Left: true},
+			{Title: "input", Drop: 2}, {Title: "emit", Drop: 3}, {Title: "reduce", Drop: 1}, {Title: "output"},
+		},
+	}
+	for _, row := range r.Rows {
+		t.Add(report.Str(row.ID), report.Str(row.Label), report.IntOr(row.Counts.Input), report.IntOr(row.Counts.Emit),
+			report.IntOr(row.Counts.Reduce), report.IntOr(row.Counts.Output))
+	}
+	return t
+}
+
+func differenceTable(d *bench.Difference) *report.Table {
+	if d == nil {
+		return nil
+	}
+	t := &report.Table{
+		Title:   fmt.Sprintf("the first keys on which %s and %s differ", d.First, d.Row),
+		Columns: []report.Column{{Title: "key", Max: 40}, {Title: d.First, Max: 24}, {Title: d.Row, Max: 24}},
+	}
+	side := func(s string) report.Cell {
+		if s == "" {
+			return report.Str("(no such key)")
+		}
+		return report.Str(s)
+	}
+	for _, k := range d.Keys {
+		t.Add(report.Str(k.Key), side(k.First), side(k.Row))
+	}
+	if len(d.Keys) == 0 {
+		t.Notes = append(t.Notes, "the digests differ and a second reading shows no difference: the collection changed meanwhile")
+	}
+	return t
+}
+
+// runCSV is all of a result in one table with one line for each row.
+func runCSV(r *bench.Result) *report.Table {
+	t := &report.Table{}
+	for _, name := range []string{
+		"id", "label", "threads", "ranges", "output_dbs", "median_seconds", "min_seconds", "max_seconds", "runs",
+		"server_seconds", "merge_seconds", "input", "emit", "reduce", "output", "mode", "index_used", "covered",
+		"speedup", "keys", "sum", "digest", "agrees", "skipped", "error", "ns", "documents", "server", "version",
+	} {
+		t.Columns = append(t.Columns, report.Column{Title: name})
+	}
+	float := func(f *float64) report.Cell {
+		if f == nil {
+			return report.Missing()
+		}
+		return report.Fixed(*f, 6)
+	}
+	truth := func(b *bool) report.Cell {
+		if b == nil {
+			return report.Missing()
+		}
+		return report.Str(strconv.FormatBool(*b))
+	}
+	for _, row := range r.Rows {
+		var median, least, most *float64
+		runs := 0
+		if s := row.Seconds; s != nil {
+			median, least, most, runs = &s.Median, &s.Min, &s.Max, len(s.All)
+		}
+		keys, sum, digest := report.Missing(), report.Missing(), report.Missing()
+		if x := row.Answer; x != nil {
+			keys, sum, digest = report.Int(x.Keys), report.Str(x.Sum), report.Str(x.Digest)
+		}
+		t.Add(report.Str(row.ID), report.Str(row.Label), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), report.Int(int64(row.OutputDBs)),
+			float(median), float(least), float(most), report.Int(int64(runs)), float(row.ServerSeconds), float(row.MergeSeconds),
+			report.IntOr(row.Counts.Input), report.IntOr(row.Counts.Emit), report.IntOr(row.Counts.Reduce), report.IntOr(row.Counts.Output),
+			report.Str(row.Mode), report.Str(row.IndexUsed), truth(row.Covered), float(row.Speedup), keys, sum, digest, truth(row.Agrees),
+			report.Str(row.Skipped), report.Str(row.Error), report.Str(r.Dataset.NS), report.Int(r.Dataset.Documents), report.Str(r.Server.Kind), report.Str(r.Server.Version))
+	}
+	return t
+}

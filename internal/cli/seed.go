@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/internal/report"
+	"mrbench/internal/target"
+	"mrbench/seed"
+)
+
+type seedOptions struct {
+	docs         int64
+	seed         uint64
+	keys         int64
+	writers      int
+	batch        int
+	ordered      bool
+	writeConcern string
+	index        string
+	drop         bool
+}
+
+// seedDefaults are what run --docs seeds with.
+var seedDefaults = seedOptions{docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter)}
+
+func (a *app) newSeed() *cobra.Command {
+	o := seedDefaults
+	c := &cobra.Command{
+		Use:   "seed [flags]",
+		Short: "Creates, fills and indexes a collection",
+		Long: `seed fills a collection with documents {_id, dim0: whole number from 0 up to keys} and indexes the
+field. A document depends on --seed and its number only, so the content is the same whatever the
+number of writers. Afterwards the documents are counted. A collection that holds documents is left
+alone unless --drop is given.`,
+		Example: `  mrbench seed --docs 10M
+  mrbench seed --docs 500k --keys 1000 --ns test.few --index before
+  mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.formats("seed", formatTable, formatJSON); err != nil {
+				return err
+			}
+			return a.runSeed(cmd.Context(), o)
+		},
+	}
+	f := c.Flags()
+	countFlag(c, &o.docs, "docs", o.docs, 1, "documents to write: 1000000, 1e6, 500k, 10M")
+	f.Uint64Var(&o.seed, "seed", o.seed, "another seed gives other documents")
+	countFlag(c, &o.keys, "keys", 0, 0, "different values of the key; 0 is a tenth of the documents")
+	intFlag(c, &o.writers, "writers", o.writers, 1, 1000, "inserts at a time")
+	intFlag(c, &o.batch, "batch", o.batch, 1, 100_000, "documents an insert; cut down to what the server takes")
+	f.BoolVar(&o.ordered, "ordered", false, "insert in order: the server stops a batch at its first error")
+	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
+	enumFlag(c, &o.index, "index", "", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
+	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
+	return c
+}
+
+// seedResult is what -o json prints.
+type seedResult struct {
+	*seed.Report
+	Key    string `json:"key"`
+	Keys   int64  `json:"keys"`
+	Seed   uint64 `json:"seed"`
+	Server struct {
+		Kind    string `json:"kind"`
+		Version string `json:"version"`
+	} `json:"server"`
+}
+
+func (a *app) runSeed(ctx context.Context, o seedOptions) (err error) {
+	t, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer finish(&err, t)
+	r, err := a.fill(ctx, t, o)
+	if err != nil {
+		return a.explain(err, t)
+	}
+	return a.print(r, seedTable(r))
+}
+
+// fill seeds the collection. It records the collection as mrbench's own when it creates it.
+func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (*seedResult, error) {
+	db := t.Client.Database(a.common.ns.DB)
+	coll := db.Collection(a.common.ns.Coll)
+	if err := a.makeCollection(ctx, t, o.drop); err != nil {
+		return nil, err
+	}
+	keys := o.keys
+	if keys == 0 {
+		keys = max(1, o.docs/10)
+	}
+	show, stop := a.seedProgress(a.common.ns.String())
+	rep, err := seed.Run(ctx, seed.Config{
+		Collection:   coll,
+		Generator:    seed.Uniques(o.seed, a.common.key, o.docs, keys),
+		Documents:    o.docs,
+		Writers:      o.writers,
+		Batch:        o.batch,
+		Ordered:      o.ordered,
+		WriteConcern: o.writeConcern,
+		Index:        seed.IndexMoment(o.index),
+		IndexKeys:    bson.D{{Key: a.common.key, Value: 1}},
+		Progress:     show,
+	})
+	stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			a.tell("%s is filled in part; seed it again with --drop", a.common.ns)
+		}
+		return nil, err
+	}
+	r := &seedResult{Report: rep, Key: a.common.key, Keys: keys, Seed: o.seed}
+	r.Server.Kind, r.Server.Version = t.Kind, t.Version
+	return r, nil
+}
+
+// makeCollection creates the collection to be filled, and records it. One that exists stays as it is, unless it holds
+// documents, which is an error, or drop is asked for.
+func (a *app) makeCollection(ctx context.Context, t *target.Target, drop bool) error {
+	ns := a.common.ns
+	db := t.Client.Database(ns.DB)
+	_, exists, err := collectionUUID(ctx, db, ns.Coll)
+	if err != nil {
+		return err
+	}
+	if exists && drop {
+		if err := db.Collection(ns.Coll).Drop(ctx); err != nil {
+			return fmt.Errorf("drop %s: %w", ns, err)
+		}
+		exists = false
+	}
+	if exists {
+		n, err := db.Collection(ns.Coll).EstimatedDocumentCount(ctx)
+		if err == nil && n > 0 {
+			err = &seed.NotEmptyError{NS: ns.String(), Documents: n}
+		}
+		return err
+	}
+	if err := db.CreateCollection(ctx, ns.Coll); err != nil {
+		return fmt.Errorf("create %s: %w", ns, err)
+	}
+	uuid, _, err := collectionUUID(ctx, db, ns.Coll)
+	if err != nil {
+		return err
+	}
+	dir, err := a.dataDir()
+	if err != nil {
+		return err
+	}
+	return createdIn(dir).add(creation{Kind: kindCollection, Name: ns.String(), UUID: uuid, Server: t.Identity, Time: a.env.Now()})
+}
+
+func seedTable(r *seedResult) *report.Table {
+	t := &report.Table{
+		Title: fmt.Sprintf("%s: %s documents with %s values of %s", r.NS, report.Thousands(r.Documents), report.Thousands(r.Keys), r.Key),
+		Columns: []report.Column{
+			{Title: "documents"}, {Title: "size", Name: "bytes"}, {Title: "s", Name: "seconds"},
+			{Title: "documents/s", Name: "documents_per_second"},
+			{Title: "p50 ms", Name: "batch_p50_ms", Drop: 3}, {Title: "p95 ms", Name: "batch_p95_ms", Drop: 3}, {Title: "max ms", Name: "batch_max_ms", Drop: 3},
+			{Title: "index s", Name: "index_seconds"}, {Title: "counted"},
+		},
+	}
+	index := report.Missing()
+	if r.Index == string(seed.IndexAfter) {
+		index = report.Fixed(r.IndexSeconds, 2)
+	}
+	t.Add(report.Int(r.Documents), report.Bytes(r.Bytes), report.Fixed(r.Seconds, 2), report.Int(int64(r.DocumentsPerSecond)),
+		report.Fixed(r.BatchP50MS, 1), report.Fixed(r.BatchP95MS, 1), report.Fixed(r.BatchMaxMS, 1), index, report.Int(r.Counted))
+	t.Notes = append(t.Notes, fmt.Sprintf("%d writers, %s documents a batch (p50, p95 and max are a batch's times), write concern %s",
+		r.Writers, report.Thousands(int64(r.Batch)), r.WriteConcern))
+	switch seed.IndexMoment(r.Index) {
+	case seed.IndexBefore:
+		t.Notes = append(t.Notes, "the index was made first: its cost is inside the time")
+	case seed.IndexAfter:
+		t.Notes = append(t.Notes, "the index was made last: the time includes it")
+	case seed.IndexNone:
+		t.Notes = append(t.Notes, "no index was made")
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s of %s documents are there", report.Thousands(r.Counted), report.Thousands(r.Documents)))
+	return t
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"mrbench/mr"
+)
+
+// variant is one way of computing the answer: a row of the comparison.
+type variant struct {
+	id        string
+	aggregate bool // a pipeline; otherwise mapReduce
+	sort      bool
+	ranges    bool
+	layout    mr.Layout
+	js        bool
+	covered   bool
+}
+
+// ladder is the nine rows, in order.
+var ladder = []variant{
+	{id: "mr"},
+	{id: "mr-sort", sort: true},
+	{id: "mr-ranges", sort: true, ranges: true, layout: mr.OneDatabase},
+	{id: "mr-ranges-dbs", sort: true, ranges: true, layout: mr.SeparateDatabases},
+	{id: "mr-ranges-dbs-js", sort: true, ranges: true, layout: mr.SeparateDatabases, js: true},
+	{id: "agg", aggregate: true},
+	{id: "agg-ranges", aggregate: true, ranges: true},
+	{id: "agg-covered", aggregate: true, covered: true},
+	{id: "agg-covered-ranges", aggregate: true, ranges: true, covered: true},
+}
+
+func rowIDs() []string {
+	ids := make([]string, len(ladder))
+	for i, v := range ladder {
+		ids[i] = v.id
+	}
+	return ids
+}
+
+// Words of --layout.
+const (
+	layoutOne      = "one"
+	layoutSeparate = "separate"
+)
+
+// variants are the rows to measure.
+func (o runOptions) variants() []variant {
+	if len(o.rows) > 0 {
+		var rows []variant
+		for _, id := range o.rows {
+			rows = append(rows, ladder[slices.IndexFunc(ladder, func(v variant) bool { return v.id == id })])
+		}
+		return rows
+	}
+	if o.ladder {
+		return ladder
+	}
+	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1, js: o.jsmode}
+	if named.ranges && o.layout == layoutSeparate {
+		named.layout = mr.SeparateDatabases
+	}
+	named.id = named.name()
+	agg := ladder[slices.IndexFunc(ladder, func(v variant) bool { return v.id == "agg" })]
+	return []variant{named, agg}
+}
+
+// name is the ladder's id for a mapReduce variant, or one made the same way for variants that are not on the ladder.
+func (v variant) name() string {
+	for _, l := range ladder {
+		id := l.id
+		l.id = v.id
+		if l == v {
+			return id
+		}
+	}
+	id := "mr"
+	switch {
+	case v.ranges && !v.sort:
+		id += "-unsorted-ranges"
+	case v.ranges:
+		id += "-ranges"
+	case v.sort:
+		id += "-sort"
+	}
+	if v.layout == mr.SeparateDatabases {
+		id += "-dbs"
+	}
+	if v.js {
+		id += "-js"
+	}
+	return id
+}
+
+// label tells people what the row does.
+func (v variant) label(key string, ranges, threads int) string {
+	in := ""
+	if v.ranges {
+		in = fmt.Sprintf(", %d ranges", ranges)
+		if threads < ranges {
+			in += fmt.Sprintf(" in %d threads", threads)
+		}
+	}
+	if v.aggregate {
+		if v.covered {
+			return "$group, index alone" + in
+		}
+		return "aggregation $group" + in
+	}
+	text := "mapReduce"
+	if v.sort {
+		text += ", sort"
+	}
+	text += in
+	if v.layout == mr.SeparateDatabases {
+		text += ", a database each"
+	}
+	if v.js {
+		text += ", jsMode"
+	}
+	if text == "mapReduce" {
+		text += " as written"
+	}
+	return text
+}

@@ -15,7 +15,7 @@ func Add(a, b Value) Value {
 		x, y := asInt(a), asInt(b)
 		s := x + y
 		if (s > x) != (y > 0) && y != 0 {
-			return Double(float64(x) + float64(y))
+			return Double(farSum(x, magnitude(y)))
 		}
 		return fitInt(s, a, b)
 	case TypeDouble:
@@ -33,7 +33,7 @@ func Sub(a, b Value) Value {
 		x, y := asInt(a), asInt(b)
 		s := x - y
 		if (s < x) != (y > 0) && y != 0 {
-			return Double(float64(x) - float64(y))
+			return Double(farSum(x, magnitude(y)))
 		}
 		return fitInt(s, a, b)
 	case TypeDouble:
@@ -94,6 +94,19 @@ func mulInt(x, y int64) (p int64, ok bool) {
 		limit++
 	}
 	return x * y, hi == 0 && lo <= limit
+}
+
+// farSum is the double nearest to a sum beyond int64, of x and another operand
+// that moves it further from zero by m.
+func farSum(x int64, m uint64) float64 {
+	f := float64(magnitude(x) + m)
+	if f == 0 { // 2^63 + 2^63
+		f = 1 << 64
+	}
+	if x < 0 {
+		return -f
+	}
+	return f
 }
 
 func magnitude(n int64) uint64 {

@@ -107,14 +107,8 @@ func AppendKeyDoc(dst []byte, d Doc, desc bool) []byte { return AppendKey(dst, D
 
 func appendKey(dst []byte, v Value) []byte {
 	switch v.Type {
-	case TypeInt32:
-		return appendIntKey(dst, int64(v.Int32()))
-	case TypeInt64:
-		return appendIntKey(dst, v.Int64())
-	case TypeDouble:
-		return appendFloatKey(dst, v.Double())
-	case TypeDecimal128:
-		return appendDecimalKey(dst, decimalOf(v))
+	case TypeInt32, TypeInt64, TypeDouble, TypeDecimal128:
+		return appendNumberKey(dst, v)
 	case TypeString, TypeSymbol:
 		return appendTextKey(append(dst, leadString), v.StrBytes())
 	case TypeObjectID:

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 )
 
 // DecodeKey reads one value from key (inverted if desc) and its type bits, giving back the original byte for byte.
@@ -22,6 +21,25 @@ func DecodeKey(key, tb []byte, desc bool) (v Value, restKey, restTB []byte, err 
 // AppendDecodedElem decodes one value of a key straight into a document under construction: type, name, NUL,
 // data. A missing value appends nothing. On an error dst is returned as it was.
 func AppendDecodedElem(dst []byte, name string, key, tb []byte, desc bool) (_, restKey, restTB []byte, err error) {
+	if t, data, size := plainNumber(key, tb, flipOf(desc)); size > 0 {
+		dst = append(dst, byte(t))
+		dst = append(append(dst, name...), 0)
+		dst = binary.LittleEndian.AppendUint64(dst, data)
+		if t == TypeInt32 {
+			dst = dst[:len(dst)-4]
+		}
+		if len(tb) > 0 {
+			tb = tb[1:]
+		}
+		return dst, key[size:], tb, nil
+	}
+	if tag, rest := nextTag(tb); tag == 0 && !desc && len(key) > 0 && key[0] == leadString {
+		with := append(append(append(dst, byte(TypeString)), name...), 0)
+		if with, restKey, err = decodeText(with, key[1:]); err == nil {
+			return with, restKey, rest, nil
+		}
+		return dst, key, tb, err
+	}
 	start := len(dst)
 	dst = append(dst, 0)
 	dst = append(append(dst, name...), 0)
@@ -254,142 +272,4 @@ func decodeArray(dst, key, tb []byte, depth int) (_, restKey, restTB []byte, err
 		}
 		dst[elem] = byte(t)
 	}
-}
-
-// number is a number's key taken apart.
-type number struct {
-	size  int    // bytes of the key
-	neg   bool   // below zero
-	huge  bool   // at least 2^63
-	whole uint64 // whole part of 1 to 2^63
-	frac  uint64 // its fraction, of fracBits bits
-	bits  uint64 // double below 1 or from 2^63
-	// fracBits is not zero when there is a fraction.
-	fracBits uint8
-}
-
-// parseNumber takes apart the number that key begins with, whose lead is known
-// to be a number's. ok is false when the key ends too early.
-func parseNumber(key []byte, flip byte) (n number, ok bool) {
-	lead := key[0] ^ flip
-	if lead == leadNaN || lead == leadZero {
-		n.size = 1
-		return n, true
-	}
-	k := int(lead) - leadPosSmall
-	if lead < leadZero {
-		n.neg, k, flip = true, leadNegSmall-int(lead), ^flip
-	}
-	if k > 0 && k <= 8 && len(key) > k && (key[k]^flip)&1 == 0 {
-		// A whole number, by far the most frequent. Its bytes are loaded at once where the key is long enough.
-		var w uint64
-		if len(key) >= 9 {
-			w = (binary.BigEndian.Uint64(key[1:]) ^ flip64(flip)) >> (64 - 8*uint(k))
-		} else {
-			for _, c := range key[1 : 1+k] {
-				w = w<<8 | uint64(c^flip)
-			}
-		}
-		n.size, n.whole = 1+k, w>>1
-		return n, true
-	}
-	if len(key) < 9 {
-		return n, false
-	}
-	w := binary.BigEndian.Uint64(key[1:]) ^ flip64(flip)
-	n.size = 9
-	if k == 0 || k > 8 {
-		n.bits, n.huge = w>>1, k > 8
-	} else {
-		rest := 64 - 8*uint(k)
-		n.whole = w >> rest >> 1
-		n.fracBits = uint8(max(rest, 1) - 1)
-		n.frac = w & (1<<rest - 1) >> 1
-		if rest == 0 {
-			n.fracBits = 0
-		}
-	}
-	if w&1 == 0 {
-		return n, true
-	}
-	// Digits follow: two bytes of exponent, then pairs up to an even one.
-	for i := 11; i < len(key); i++ {
-		if (key[i]^flip)&1 == 0 {
-			n.size = i + 1
-			return n, true
-		}
-	}
-	return n, false
-}
-
-// float is the number as a double: exact for what was one.
-func (n *number) float() float64 {
-	f := float64(n.whole)
-	switch {
-	case n.whole == 0:
-		f = math.Float64frombits(n.bits)
-	case n.fracBits > 0:
-		f += float64(n.frac) / float64(uint64(1)<<n.fracBits)
-	}
-	if n.neg {
-		return -f
-	}
-	return f
-}
-
-// int is the number as an int64, if it is one.
-func (n *number) int() (i int64, ok bool) {
-	i = int64(n.whole)
-	if n.neg {
-		i = -i
-	}
-	if n.huge && n.neg && n.bits == math.Float64bits(1<<63) {
-		return math.MinInt64, true
-	}
-	return i, n.fracBits == 0 && n.bits == 0
-}
-
-var errKeyNumber = errors.New("bsonx: the type bits do not fit the number in the key")
-
-func decodeNumber(dst, key, tb []byte, flip byte) (t Type, _, restKey, restTB []byte, err error) {
-	n, ok := parseNumber(key, flip)
-	if !ok {
-		return 0, dst, key, tb, errKeyEnd
-	}
-	lead := key[0] ^ flip
-	key = key[n.size:]
-	tag, tb := nextTag(tb)
-	switch tag {
-	case tagInt32:
-		i, ok := n.int()
-		if !ok || int64(int32(i)) != i || lead == leadNaN {
-			return 0, dst, key, tb, errKeyNumber
-		}
-		return TypeInt32, binary.LittleEndian.AppendUint32(dst, uint32(i)), key, tb, nil
-	case tagInt64:
-		i, ok := n.int()
-		if !ok || lead == leadNaN {
-			return 0, dst, key, tb, errKeyNumber
-		}
-		return TypeInt64, binary.LittleEndian.AppendUint64(dst, uint64(i)), key, tb, nil
-	case tagDouble:
-		b := uint64(plainNaN)
-		if lead != leadNaN {
-			b = math.Float64bits(n.float())
-		}
-		return TypeDouble, binary.LittleEndian.AppendUint64(dst, b), key, tb, nil
-	case tagNegZero:
-		return TypeDouble, binary.LittleEndian.AppendUint64(dst, negZero), key, tb, nil
-	case tagNaN:
-		var raw [8]byte
-		tb = takeBits(raw[:], tb)
-		return TypeDouble, append(dst, raw[:]...), key, tb, nil
-	}
-	if tag < tagDecimal || tag > tagDecimal+14 {
-		return 0, dst, key, tb, errKeyNumber
-	}
-	var raw [16]byte
-	tb = takeBits(raw[:tag-tagDecimal], tb)
-	tb = takeBits(raw[14:], tb)
-	return TypeDecimal128, append(dst, raw[:]...), key, tb, nil
 }

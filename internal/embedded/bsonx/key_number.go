@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // A number's key. Let x be its magnitude; a negative number's bytes after the
@@ -22,6 +23,18 @@ import (
 // k bytes of a whole part leave a double at most 8(8-k)-1 bits of fraction, so a
 // double is always exact without more, and equal numbers of all four types get equal keys.
 
+func appendNumberKey(dst []byte, v Value) []byte {
+	switch v.Type {
+	case TypeInt32:
+		return appendIntKey(dst, int64(v.Int32()))
+	case TypeInt64:
+		return appendIntKey(dst, v.Int64())
+	case TypeDouble:
+		return appendFloatKey(dst, v.Double())
+	}
+	return appendDecimalKey(dst, decimalOf(v))
+}
+
 func appendIntKey(dst []byte, n int64) []byte {
 	if n == 0 {
 		return append(dst, leadZero)
@@ -37,8 +50,20 @@ func appendIntKey(dst []byte, n int64) []byte {
 	u <<= 1
 	k := (bits.Len64(u) + 7) >> 3
 	w := u<<(64-8*uint(k)) ^ flip
-	dst = binary.BigEndian.AppendUint64(append(dst, lead+step*byte(k)), w)
+	dst = appendWord(dst, lead+step*byte(k), w)
 	return dst[:len(dst)-8+k]
+}
+
+// appendWord appends nine bytes with one check of the capacity.
+func appendWord(dst []byte, lead byte, w uint64) []byte {
+	n := len(dst)
+	if cap(dst)-n < 9 {
+		dst = slices.Grow(dst, 9)
+	}
+	dst = dst[:n+9]
+	dst[n] = lead
+	binary.BigEndian.PutUint64(dst[n+1:], w)
+	return dst
 }
 
 func appendFloatKey(dst []byte, f float64) []byte {
@@ -64,7 +89,7 @@ func appendFloatKey(dst []byte, f float64) []byte {
 	if f < 0 {
 		w, lead = ^w, leadNegSmall-byte(k)
 	}
-	return binary.BigEndian.AppendUint64(append(dst, lead), w)
+	return appendWord(dst, lead, w)
 }
 
 // appendBitsKey appends a magnitude below 1 or from 2^63 by its double's bits.
@@ -80,7 +105,7 @@ func appendBitsKey(dst []byte, b uint64, neg, more bool) []byte {
 	if neg {
 		w, lead = ^w, leadNegSmall+leadPosSmall-lead
 	}
-	return binary.BigEndian.AppendUint64(append(dst, lead), w)
+	return appendWord(dst, lead, w)
 }
 
 func appendDecimalKey(dst []byte, d decimal) []byte {
@@ -137,7 +162,7 @@ func appendFractionKey(dst []byte, d decimal, whole uint64, frac func(uint) (uin
 	if d.neg {
 		w, lead = ^w, leadNegSmall-byte(k)
 	}
-	dst = binary.BigEndian.AppendUint64(append(dst, lead), w)
+	dst = appendWord(dst, lead, w)
 	if more {
 		dst = appendDigitsKey(dst, d)
 	}
@@ -172,7 +197,7 @@ func appendDigitsKey(dst []byte, d decimal) []byte {
 // their keys, which hold exact values.
 func compareDecimals(a, b Value) int {
 	var ka, kb [48]byte
-	return bytes.Compare(appendKey(ka[:0], a), appendKey(kb[:0], b))
+	return bytes.Compare(appendNumberKey(ka[:0], a), appendNumberKey(kb[:0], b))
 }
 
 var pow10u = func() (p [20]uint64) {

@@ -18,10 +18,19 @@ func errKeyLead(lead byte) error {
 
 // SkipKey returns the length of the first encoding in key.
 func SkipKey(key []byte, desc bool) (int, error) {
-	if desc {
-		return skipKey(key, 0xff, 0)
+	flip := flipOf(desc)
+	if _, size := wholeKey(key, flip); size > 0 {
+		return size, nil
 	}
-	return skipKey(key, 0, 0)
+	return skipKey(key, flip, 0)
+}
+
+// flipOf is the mask of the bytes of a key of that direction.
+func flipOf(desc bool) byte {
+	if desc {
+		return 0xff
+	}
+	return 0
 }
 
 // skipKey measures one encoding. flip is FF for inverted keys.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/google/uuid"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 
 	"mrbench/internal/embedded/bsonx"
 )
@@ -16,12 +15,12 @@ import (
 // binary builds a BSON binary value.
 func binaryValue(subtype byte, data []byte) bsonx.Value {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 5+len(data)), uint32(len(data)))
-	return bsonx.Value{Type: bsontype.Binary, Data: append(append(b, subtype), data...)}
+	return bsonx.Value{Type: bsonx.TypeBinary, Data: append(append(b, subtype), data...)}
 }
 
 // defineBinData defines BinData, UUID, HexData and MD5.
 func (r *Runtime) defineBinData() {
-	proto := r.kind("BinData", bsontype.Binary, func(args []goja.Value) bsonx.Value {
+	proto := r.kind("BinData", bsonx.TypeBinary, func(args []goja.Value) bsonx.Value {
 		if len(args) != 2 {
 			r.throw("Error", "BinData takes 2 arguments: subtype, base64 text")
 		}
@@ -36,7 +35,7 @@ func (r *Runtime) defineBinData() {
 		return binaryValue(byte(n), data)
 	})
 	parts := func(call goja.FunctionCall) (byte, []byte) {
-		return r.self(call, "BinData", bsontype.Binary).Binary()
+		return r.self(call, "BinData", bsonx.TypeBinary).Binary()
 	}
 	r.getter(proto, "len", func(call goja.FunctionCall) goja.Value {
 		_, data := parts(call)
@@ -63,7 +62,7 @@ func (r *Runtime) defineBinData() {
 		return r.vm.ToValue(hex.EncodeToString(data))
 	})
 	text := func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(boxedText(r.self(call, "BinData", bsontype.Binary)))
+		return r.vm.ToValue(boxedText(r.self(call, "BinData", bsonx.TypeBinary)))
 	}
 	r.native(proto, "toString", text)
 	r.native(proto, "tojson", text)

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -92,9 +91,9 @@ func (d *document) Get(key string) Value {
 	switch v.Type {
 	case bsonx.Missing:
 		return nil
-	case bsontype.Double, bsontype.Int32, bsontype.String, bsontype.Boolean, bsontype.Null, bsontype.Undefined, bsontype.Symbol:
+	case bsonx.TypeDouble, bsonx.TypeInt32, bsonx.TypeString, bsonx.TypeBoolean, bsonx.TypeNull, bsonx.TypeUndefined, bsonx.TypeSymbol:
 		return d.r.toJS(v, d.owned)
-	case bsontype.EmbeddedDocument, bsontype.Array:
+	case bsonx.TypeEmbeddedDocument, bsonx.TypeArray:
 		// From here on nobody can tell whether it gets changed through the nested object.
 		d.altered = true
 	}
@@ -181,7 +180,7 @@ func (d *document) appendTo(dst []byte, depth int) []byte {
 		i := d.kept(it.Name())
 		if i < 0 {
 			dst = appendHeader(dst, was.Type, it.Name())
-			if was.Type == bsontype.Array {
+			if was.Type == bsonx.TypeArray {
 				dst = appendAsNumbers(dst, was.Elems())
 			} else {
 				dst = append(dst, was.Data...)
@@ -191,8 +190,8 @@ func (d *document) appendTo(dst []byte, depth int) []byte {
 		js := d.fields[i].value
 		switch {
 		case js == nil:
-		case was.Type == bsontype.Int32 && goja.IsNumber(js) && js.ToFloat() == float64(int32(js.ToInteger())):
-			dst = appendHeader(dst, bsontype.Int32, it.Name())
+		case was.Type == bsonx.TypeInt32 && goja.IsNumber(js) && js.ToFloat() == float64(int32(js.ToInteger())):
+			dst = appendHeader(dst, bsonx.TypeInt32, it.Name())
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(js.ToInteger()))
 		default:
 			dst = d.r.appendField(dst, start, string(it.Name()), js, depth)
@@ -216,10 +215,10 @@ func appendAsNumbers(dst []byte, it bsonx.Iter) []byte {
 	for it.Next() {
 		v := it.Value()
 		switch v.Type {
-		case bsontype.Int32:
-			dst = appendHeader(dst, bsontype.Double, it.Name())
+		case bsonx.TypeInt32:
+			dst = appendHeader(dst, bsonx.TypeDouble, it.Name())
 			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v.Int32())))
-		case bsontype.Array:
+		case bsonx.TypeArray:
 			dst = appendHeader(dst, v.Type, it.Name())
 			dst = appendAsNumbers(dst, v.Elems())
 		default:

@@ -2,7 +2,6 @@ package script
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -206,12 +205,4 @@ func (r *Runtime) rethrow(err error) {
 		r.throw("SyntaxError", "%s", bad.Message)
 	}
 	panic(err)
-}
-
-// describe is used in messages about values that can't be converted.
-func describe(v Value) string {
-	if obj, ok := v.(*goja.Object); ok {
-		return "an object of class " + obj.ClassName()
-	}
-	return fmt.Sprintf("%T", v)
 }

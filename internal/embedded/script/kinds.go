@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 
 	"mrbench/internal/embedded/bsonx"
 )
@@ -113,13 +112,13 @@ func (r *Runtime) box(v bsonx.Value) *goja.Object {
 	obj := r.vm.NewDynamicObject(b)
 	t := v.Type
 	switch t {
-	case bsontype.Timestamp:
+	case bsonx.TypeTimestamp:
 		u := uint64(v.Int64())
 		b.shown = []property{{"t", r.vm.ToValue(int64(u >> 32))}, {"i", r.vm.ToValue(int64(u & 0xffffffff))}}
-	case bsontype.CodeWithScope:
+	case bsonx.TypeCodeWithScope:
 		code, scope := v.CodeWithScope()
 		b.shown = []property{{"code", r.vm.ToValue(code)}, {"scope", r.documentObject(scope, true)}}
-		t = bsontype.JavaScript
+		t = bsonx.TypeJavaScript
 	}
 	if proto := r.kinds.protos[t]; proto != nil {
 		must(obj.SetPrototype(proto))

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/bson/primitive"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
@@ -14,7 +13,7 @@ import (
 
 // defineNumbers defines NumberLong, NumberInt and NumberDecimal.
 func (r *Runtime) defineNumbers() {
-	long := r.kind("NumberLong", bsontype.Int64, func(args []goja.Value) bsonx.Value { return bsonx.Int64(r.longOf(args)) })
+	long := r.kind("NumberLong", bsonx.TypeInt64, func(args []goja.Value) bsonx.Value { return bsonx.Int64(r.longOf(args)) })
 	num := func(v bsonx.Value) goja.Value { f, _ := v.AsFloat(); return r.vm.ToValue(f) }
 	toNumber := func(name string, t bsonx.Type) func(goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value { return num(r.self(call, name, t)) }
@@ -24,41 +23,41 @@ func (r *Runtime) defineNumbers() {
 			return r.vm.ToValue(boxedText(r.self(call, name, t)))
 		}
 	}
-	r.native(long, "toNumber", toNumber("NumberLong", bsontype.Int64))
-	r.native(long, "valueOf", toNumber("NumberLong", bsontype.Int64))
-	r.native(long, "toString", text("NumberLong", bsontype.Int64))
-	r.native(long, "tojson", text("NumberLong", bsontype.Int64))
+	r.native(long, "toNumber", toNumber("NumberLong", bsonx.TypeInt64))
+	r.native(long, "valueOf", toNumber("NumberLong", bsonx.TypeInt64))
+	r.native(long, "toString", text("NumberLong", bsonx.TypeInt64))
+	r.native(long, "tojson", text("NumberLong", bsonx.TypeInt64))
 	r.native(long, "toJSON", func(call goja.FunctionCall) goja.Value {
-		return r.plain("$numberLong", strconv.FormatInt(r.self(call, "NumberLong", bsontype.Int64).Int64(), 10))
+		return r.plain("$numberLong", strconv.FormatInt(r.self(call, "NumberLong", bsonx.TypeInt64).Int64(), 10))
 	})
 	r.native(long, "compare", func(call goja.FunctionCall) goja.Value {
-		a := r.self(call, "NumberLong", bsontype.Int64).Int64()
+		a := r.self(call, "NumberLong", bsonx.TypeInt64).Int64()
 		b, ok := unbox(call.Argument(0))
-		if !ok || b.Type != bsontype.Int64 {
+		if !ok || b.Type != bsonx.TypeInt64 {
 			r.throw("TypeError", "NumberLong.compare needs a NumberLong")
 		}
 		return r.vm.ToValue(bsonx.Compare(bsonx.Int64(a), b))
 	})
-	r.getter(long, "floatApprox", toNumber("NumberLong", bsontype.Int64))
+	r.getter(long, "floatApprox", toNumber("NumberLong", bsonx.TypeInt64))
 	r.getter(long, "top", func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(int64(uint64(r.self(call, "NumberLong", bsontype.Int64).Int64()) >> 32))
+		return r.vm.ToValue(int64(uint64(r.self(call, "NumberLong", bsonx.TypeInt64).Int64()) >> 32))
 	})
 	r.getter(long, "bottom", func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(int64(uint64(r.self(call, "NumberLong", bsontype.Int64).Int64()) & 0xffffffff))
+		return r.vm.ToValue(int64(uint64(r.self(call, "NumberLong", bsonx.TypeInt64).Int64()) & 0xffffffff))
 	})
 
-	integer := r.kind("NumberInt", bsontype.Int32, func(args []goja.Value) bsonx.Value { return bsonx.Int32(r.intOf(args)) })
-	r.native(integer, "toNumber", toNumber("NumberInt", bsontype.Int32))
-	r.native(integer, "valueOf", toNumber("NumberInt", bsontype.Int32))
-	r.native(integer, "toString", text("NumberInt", bsontype.Int32))
-	r.native(integer, "tojson", text("NumberInt", bsontype.Int32))
-	r.native(integer, "toJSON", toNumber("NumberInt", bsontype.Int32))
+	integer := r.kind("NumberInt", bsonx.TypeInt32, func(args []goja.Value) bsonx.Value { return bsonx.Int32(r.intOf(args)) })
+	r.native(integer, "toNumber", toNumber("NumberInt", bsonx.TypeInt32))
+	r.native(integer, "valueOf", toNumber("NumberInt", bsonx.TypeInt32))
+	r.native(integer, "toString", text("NumberInt", bsonx.TypeInt32))
+	r.native(integer, "tojson", text("NumberInt", bsonx.TypeInt32))
+	r.native(integer, "toJSON", toNumber("NumberInt", bsonx.TypeInt32))
 
-	decimal := r.kind("NumberDecimal", bsontype.Decimal128, func(args []goja.Value) bsonx.Value { return r.decimalOf(args) })
-	r.native(decimal, "toString", text("NumberDecimal", bsontype.Decimal128))
-	r.native(decimal, "tojson", text("NumberDecimal", bsontype.Decimal128))
+	decimal := r.kind("NumberDecimal", bsonx.TypeDecimal128, func(args []goja.Value) bsonx.Value { return r.decimalOf(args) })
+	r.native(decimal, "toString", text("NumberDecimal", bsonx.TypeDecimal128))
+	r.native(decimal, "tojson", text("NumberDecimal", bsonx.TypeDecimal128))
 	r.native(decimal, "toJSON", func(call goja.FunctionCall) goja.Value {
-		return r.plain("$numberDecimal", decimalText(r.self(call, "NumberDecimal", bsontype.Decimal128)))
+		return r.plain("$numberDecimal", decimalText(r.self(call, "NumberDecimal", bsonx.TypeDecimal128)))
 	})
 }
 
@@ -125,9 +124,9 @@ func (r *Runtime) decimalOf(args []goja.Value) bsonx.Value {
 	if len(args) > 0 {
 		if v, ok := unbox(args[0]); ok {
 			switch v.Type {
-			case bsontype.Decimal128:
+			case bsonx.TypeDecimal128:
 				return v
-			case bsontype.Int32, bsontype.Int64:
+			case bsonx.TypeInt32, bsonx.TypeInt64:
 				n, _ := v.AsInt64()
 				text = strconv.FormatInt(n, 10)
 			}
@@ -142,7 +141,7 @@ func (r *Runtime) decimalOf(args []goja.Value) bsonx.Value {
 	if err != nil {
 		r.throw("Error", "input is not a valid Decimal128 value: %q", text)
 	}
-	return bsonx.Value{Type: bsontype.Decimal128, Data: bsoncore.AppendDecimal128(nil, d)}
+	return bsonx.Value{Type: bsonx.TypeDecimal128, Data: bsoncore.AppendDecimal128(nil, d)}
 }
 
 func decimalText(v bsonx.Value) string {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -12,7 +11,7 @@ import (
 
 // defineTimestamp defines Timestamp(seconds, increment).
 func (r *Runtime) defineTimestamp() {
-	proto := r.kind("Timestamp", bsontype.Timestamp, func(args []goja.Value) bsonx.Value {
+	proto := r.kind("Timestamp", bsonx.TypeTimestamp, func(args []goja.Value) bsonx.Value {
 		if len(args) != 0 && len(args) != 2 {
 			r.throw("Error", "Timestamp needs 0 or 2 arguments")
 		}
@@ -25,21 +24,21 @@ func (r *Runtime) defineTimestamp() {
 			parts[i] = uint32(n)
 		}
 		b := binary.LittleEndian.AppendUint32(nil, parts[1])
-		return bsonx.Value{Type: bsontype.Timestamp, Data: binary.LittleEndian.AppendUint32(b, parts[0])}
+		return bsonx.Value{Type: bsonx.TypeTimestamp, Data: binary.LittleEndian.AppendUint32(b, parts[0])}
 	})
 	text := func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(boxedText(r.self(call, "Timestamp", bsontype.Timestamp)))
+		return r.vm.ToValue(boxedText(r.self(call, "Timestamp", bsonx.TypeTimestamp)))
 	}
 	r.native(proto, "toString", text)
 	r.native(proto, "tojson", text)
 	r.native(proto, "getTime", func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(int64(uint64(r.self(call, "Timestamp", bsontype.Timestamp).Int64()) >> 32))
+		return r.vm.ToValue(int64(uint64(r.self(call, "Timestamp", bsonx.TypeTimestamp).Int64()) >> 32))
 	})
 	r.native(proto, "getInc", func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(int64(uint64(r.self(call, "Timestamp", bsontype.Timestamp).Int64()) & 0xffffffff))
+		return r.vm.ToValue(int64(uint64(r.self(call, "Timestamp", bsonx.TypeTimestamp).Int64()) & 0xffffffff))
 	})
 	r.native(proto, "toJSON", func(call goja.FunctionCall) goja.Value {
-		u := uint64(r.self(call, "Timestamp", bsontype.Timestamp).Int64())
+		u := uint64(r.self(call, "Timestamp", bsonx.TypeTimestamp).Int64())
 		in := r.vm.NewObject()
 		must(in.Set("t", int64(u>>32)))
 		must(in.Set("i", int64(u&0xffffffff)))
@@ -62,19 +61,19 @@ func (r *Runtime) defineKeysAndCode() {
 		r.native(r.vm.Get(name).(*goja.Object), "tojson", text)
 		r.native(r.vm.Get(name).(*goja.Object), "toJSON", json)
 	}
-	proto := r.kind("Code", bsontype.JavaScript, func(args []goja.Value) bsonx.Value {
+	proto := r.kind("Code", bsonx.TypeJavaScript, func(args []goja.Value) bsonx.Value {
 		code := ""
 		if len(args) > 0 {
 			code = args[0].String()
 		}
 		if len(args) < 2 || goja.IsUndefined(args[1]) {
-			return bsonx.Value{Type: bsontype.JavaScript, Data: bsoncore.AppendString(nil, code)}
+			return bsonx.Value{Type: bsonx.TypeJavaScript, Data: bsoncore.AppendString(nil, code)}
 		}
 		typ, scope := r.appendValue(nil, args[1], 0)
-		if typ != bsontype.EmbeddedDocument {
+		if typ != bsonx.TypeEmbeddedDocument {
 			r.throw("TypeError", "the scope of Code must be an object")
 		}
-		return bsonx.Value{Type: bsontype.CodeWithScope, Data: bsoncore.AppendCodeWithScope(nil, code, scope)}
+		return bsonx.Value{Type: bsonx.TypeCodeWithScope, Data: bsoncore.AppendCodeWithScope(nil, code, scope)}
 	})
 	text := func(call goja.FunctionCall) goja.Value {
 		v, ok := unbox(call.This)
@@ -109,18 +108,18 @@ func (r *Runtime) defineReferences() {
 		}
 		return obj
 	})
-	proto := r.kind("DBPointer", bsontype.DBPointer, func(args []goja.Value) bsonx.Value {
+	proto := r.kind("DBPointer", bsonx.TypeDBPointer, func(args []goja.Value) bsonx.Value {
 		if len(args) != 2 {
 			r.throw("Error", "DBPointer needs 2 arguments")
 		}
 		id, ok := unbox(args[1])
-		if !ok || id.Type != bsontype.ObjectID {
+		if !ok || id.Type != bsonx.TypeObjectID {
 			r.throw("TypeError", "2nd DBPointer argument must be an ObjectId")
 		}
-		return bsonx.Value{Type: bsontype.DBPointer, Data: bsoncore.AppendDBPointer(nil, args[0].String(), id.ObjectID())}
+		return bsonx.Value{Type: bsonx.TypeDBPointer, Data: bsoncore.AppendDBPointer(nil, args[0].String(), id.ObjectID())}
 	})
 	text := func(call goja.FunctionCall) goja.Value {
-		return r.vm.ToValue(boxedText(r.self(call, "DBPointer", bsontype.DBPointer)))
+		return r.vm.ToValue(boxedText(r.self(call, "DBPointer", bsonx.TypeDBPointer)))
 	}
 	r.native(proto, "toString", text)
 	r.native(proto, "tojson", text)

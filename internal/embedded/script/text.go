@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 
 	"mrbench/internal/embedded/bsonx"
 )
@@ -19,42 +18,42 @@ import (
 // boxedText is how the shell prints a value that is not a plain JavaScript one.
 func boxedText(v bsonx.Value) string {
 	switch v.Type {
-	case bsontype.Int64:
+	case bsonx.TypeInt64:
 		n := v.Int64()
 		if n > math.MaxInt32 || n <= -(1<<31) {
 			return fmt.Sprintf("NumberLong(%q)", strconv.FormatInt(n, 10))
 		}
 		return "NumberLong(" + strconv.FormatInt(n, 10) + ")"
-	case bsontype.Int32:
+	case bsonx.TypeInt32:
 		return "NumberInt(" + strconv.Itoa(int(v.Int32())) + ")"
-	case bsontype.Decimal128:
+	case bsonx.TypeDecimal128:
 		return "NumberDecimal(\"" + decimalText(v) + "\")"
-	case bsontype.ObjectID:
+	case bsonx.TypeObjectID:
 		oid := v.ObjectID()
 		return "ObjectId(\"" + hex.EncodeToString(oid[:]) + "\")"
-	case bsontype.Binary:
+	case bsonx.TypeBinary:
 		sub, data := v.Binary()
 		if sub == 4 && len(data) == 16 {
 			h := hex.EncodeToString(data)
 			return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
 		}
 		return fmt.Sprintf("BinData(%d,\"%s\")", sub, base64.StdEncoding.EncodeToString(data))
-	case bsontype.Timestamp:
+	case bsonx.TypeTimestamp:
 		u := uint64(v.Int64())
 		return fmt.Sprintf("Timestamp(%d, %d)", u>>32, u&0xffffffff)
-	case bsontype.MinKey:
+	case bsonx.TypeMinKey:
 		return "{ \"$minKey\" : 1 }"
-	case bsontype.MaxKey:
+	case bsonx.TypeMaxKey:
 		return "{ \"$maxKey\" : 1 }"
-	case bsontype.Regex:
+	case bsonx.TypeRegex:
 		p, o := v.Regex()
 		return "/" + p + "/" + o
-	case bsontype.JavaScript:
+	case bsonx.TypeJavaScript:
 		return "Code(" + quote(v.Str()) + ")"
-	case bsontype.CodeWithScope:
+	case bsonx.TypeCodeWithScope:
 		code, scope := v.CodeWithScope()
 		return "Code(" + quote(code) + "," + bsonx.DocValue(scope).String() + ")"
-	case bsontype.DBPointer:
+	case bsonx.TypeDBPointer:
 		ns, oid := v.DBPointer()
 		return fmt.Sprintf("DBPointer(%s, ObjectId(\"%x\"))", quote(ns), oid[:])
 	}

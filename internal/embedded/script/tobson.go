@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -55,23 +54,23 @@ func (r *Runtime) ThrowValue(dst []byte, v Value) (bsonx.Type, []byte) {
 // appendScalar converts what is not an object; ok is false for objects.
 func (r *Runtime) appendScalar(dst []byte, v Value) (bsonx.Type, []byte, bool) {
 	if v == nil {
-		return bsontype.Undefined, dst, true
+		return bsonx.TypeUndefined, dst, true
 	}
 	if goja.IsNumber(v) {
-		return bsontype.Double, binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.ToFloat())), true
+		return bsonx.TypeDouble, binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.ToFloat())), true
 	}
 	switch v {
 	case r.undefined:
-		return bsontype.Undefined, dst, true
+		return bsonx.TypeUndefined, dst, true
 	case r.null:
-		return bsontype.Null, dst, true
+		return bsonx.TypeNull, dst, true
 	case r.yes:
-		return bsontype.Boolean, append(dst, 1), true
+		return bsonx.TypeBoolean, append(dst, 1), true
 	case r.no:
-		return bsontype.Boolean, append(dst, 0), true
+		return bsonx.TypeBoolean, append(dst, 0), true
 	}
 	if s, ok := v.(goja.String); ok {
-		return bsontype.String, bsoncore.AppendString(dst, s.String()), true
+		return bsonx.TypeString, bsoncore.AppendString(dst, s.String()), true
 	}
 	if _, ok := v.(*goja.Object); ok {
 		return 0, dst, false
@@ -80,11 +79,11 @@ func (r *Runtime) appendScalar(dst []byte, v Value) (bsonx.Type, []byte, bool) {
 		// A 4.0 server has none; int64 is what is nearest.
 		n, err := strconv.ParseInt(v.String(), 10, 64)
 		if err != nil {
-			return bsontype.String, bsoncore.AppendString(dst, v.String()), true
+			return bsonx.TypeString, bsoncore.AppendString(dst, v.String()), true
 		}
-		return bsontype.Int64, binary.LittleEndian.AppendUint64(dst, uint64(n)), true
+		return bsonx.TypeInt64, binary.LittleEndian.AppendUint64(dst, uint64(n)), true
 	}
-	return bsontype.Undefined, dst, true // a symbol
+	return bsonx.TypeUndefined, dst, true // a symbol
 }
 
 func (r *Runtime) appendRoot(dst []byte, v Value) (bsonx.Type, []byte) {
@@ -92,7 +91,7 @@ func (r *Runtime) appendRoot(dst []byte, v Value) (bsonx.Type, []byte) {
 	if !ok || obj.ClassName() != "Object" || isOurs(obj) {
 		return r.appendValue(dst, v, 0)
 	}
-	return bsontype.EmbeddedDocument, r.appendObject(dst, obj, 0, true)
+	return bsonx.TypeEmbeddedDocument, r.appendObject(dst, obj, 0, true)
 }
 
 func isOurs(obj *goja.Object) bool {
@@ -119,37 +118,37 @@ func (r *Runtime) appendValue(dst []byte, v Value, depth int) (bsonx.Type, []byt
 		}
 	case documentType:
 		if d, ok := obj.Export().(*document); ok {
-			return bsontype.EmbeddedDocument, d.appendTo(dst, depth)
+			return bsonx.TypeEmbeddedDocument, d.appendTo(dst, depth)
 		}
 	case valuesType:
 		if vs, ok := obj.Export().(*Values); ok {
-			return bsontype.Array, vs.appendTo(dst, depth)
+			return bsonx.TypeArray, vs.appendTo(dst, depth)
 		}
 	}
 	switch obj.ClassName() {
 	case "Array":
-		return bsontype.Array, r.appendArray(dst, obj, depth)
+		return bsonx.TypeArray, r.appendArray(dst, obj, depth)
 	case "Date":
 		if t, ok := obj.Export().(time.Time); ok {
-			return bsontype.DateTime, binary.LittleEndian.AppendUint64(dst, uint64(t.UnixMilli()))
+			return bsonx.TypeDateTime, binary.LittleEndian.AppendUint64(dst, uint64(t.UnixMilli()))
 		}
-		return bsontype.Null, dst // an invalid date is no date
+		return bsonx.TypeNull, dst // an invalid date is no date
 	case "RegExp":
 		re := regexValue(obj.Get("source").String(), sortedFlags(obj.Get("flags").String()))
-		return bsontype.Regex, append(dst, re.Data...)
+		return bsonx.TypeRegex, append(dst, re.Data...)
 	case "Function":
 		switch {
 		case obj.SameAs(r.vm.Get("MinKey")):
-			return bsontype.MinKey, dst
+			return bsonx.TypeMinKey, dst
 		case obj.SameAs(r.vm.Get("MaxKey")):
-			return bsontype.MaxKey, dst
+			return bsonx.TypeMaxKey, dst
 		}
-		return bsontype.JavaScript, bsoncore.AppendString(dst, obj.String())
+		return bsonx.TypeJavaScript, bsoncore.AppendString(dst, obj.String())
 	case "Number", "String", "Boolean":
 		t, b, _ := r.appendScalar(dst, primitiveOf(obj))
 		return t, b
 	}
-	return bsontype.EmbeddedDocument, r.appendObject(dst, obj, depth, false)
+	return bsonx.TypeEmbeddedDocument, r.appendObject(dst, obj, depth, false)
 }
 
 // primitiveOf unwraps new Number(1) and the like.

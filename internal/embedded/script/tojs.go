@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
@@ -27,33 +26,33 @@ func (r *Runtime) toJSChecked(v bsonx.Value) (js Value, err error) {
 // and stays as it is; otherwise what must be kept is copied.
 func (r *Runtime) toJS(v bsonx.Value, owned bool) Value {
 	switch v.Type {
-	case bsontype.Double:
+	case bsonx.TypeDouble:
 		return r.vm.ToValue(v.Double())
-	case bsontype.Int32:
+	case bsonx.TypeInt32:
 		return r.vm.ToValue(int64(v.Int32()))
-	case bsontype.String, bsontype.Symbol:
+	case bsonx.TypeString, bsonx.TypeSymbol:
 		return r.vm.ToValue(v.Str())
-	case bsontype.Boolean:
+	case bsonx.TypeBoolean:
 		if v.Bool() {
 			return r.yes
 		}
 		return r.no
-	case bsontype.Null:
+	case bsonx.TypeNull:
 		return r.null
-	case bsonx.Missing, bsontype.Undefined:
+	case bsonx.Missing, bsonx.TypeUndefined:
 		return r.undefined
-	case bsontype.EmbeddedDocument:
+	case bsonx.TypeEmbeddedDocument:
 		return r.documentObject(v.Doc(), owned)
-	case bsontype.Array:
+	case bsonx.TypeArray:
 		if !owned {
 			v = v.Clone()
 		}
 		return r.array(v)
-	case bsontype.DateTime:
+	case bsonx.TypeDateTime:
 		return r.newDate(v.Int64())
-	case bsontype.Regex:
+	case bsonx.TypeRegex:
 		return r.newRegexp(v.Regex())
-	case bsontype.JavaScript:
+	case bsonx.TypeJavaScript:
 		return r.codeToFunction(v)
 	}
 	if !owned {
@@ -95,7 +94,7 @@ func (r *Runtime) newRegexp(pattern, options string) Value {
 }
 
 func regexValue(pattern, options string) bsonx.Value {
-	return bsonx.Value{Type: bsontype.Regex, Data: append(append(append([]byte(pattern), 0), options...), 0)}
+	return bsonx.Value{Type: bsonx.TypeRegex, Data: append(append(append([]byte(pattern), 0), options...), 0)}
 }
 
 // codeToFunction compiles code found in data. Code that is no function stays a Code object.
@@ -181,4 +180,15 @@ func tooDeep() error {
 
 func tooLarge() error {
 	return mongoerr.New(17260, "converting from JavaScript to BSON failed: object size exceeds limit of %d bytes", maxBytes)
+}
+
+// Number, String and Array make JavaScript values.
+func (r *Runtime) Number(f float64) Value { return r.vm.ToValue(f) }
+func (r *Runtime) String(s string) Value  { return r.vm.ToValue(s) }
+func (r *Runtime) Array(items ...Value) Value {
+	list := make([]any, len(items))
+	for i, v := range items {
+		list[i] = v
+	}
+	return r.vm.NewArray(list...)
 }

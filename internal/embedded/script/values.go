@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -45,12 +44,12 @@ func (v *Values) Reset() {
 
 // AddNumber appends a number.
 func (v *Values) AddNumber(f float64) {
-	v.items = append(v.items, item{raw: bsonx.Value{Type: bsontype.Double}, num: f})
+	v.items = append(v.items, item{raw: bsonx.Value{Type: bsonx.TypeDouble}, num: f})
 }
 
 // AddRaw appends a BSON value, which must stay as it is until Reset.
 func (v *Values) AddRaw(b bsonx.Value) {
-	if b.Type == bsontype.Double {
+	if b.Type == bsonx.TypeDouble {
 		v.AddNumber(b.Double())
 		return
 	}
@@ -73,7 +72,7 @@ func (v *Values) Array() Value {
 func (v *Values) at(i int) Value {
 	it := &v.items[i]
 	if it.js == nil {
-		if it.raw.Type == bsontype.Double {
+		if it.raw.Type == bsonx.TypeDouble {
 			it.js = v.r.vm.ToValue(it.num)
 		} else {
 			it.js = v.r.toJS(it.raw, false)
@@ -91,9 +90,9 @@ func (it *item) number() (float64, bool) {
 		return 0, false
 	}
 	switch it.raw.Type {
-	case bsontype.Double:
+	case bsonx.TypeDouble:
 		return it.num, true
-	case bsontype.Int32:
+	case bsonx.TypeInt32:
 		return float64(it.raw.Int32()), true
 	}
 	return 0, false
@@ -144,7 +143,7 @@ func (v *Values) appendTo(dst []byte, depth int) []byte {
 	for i := range v.items {
 		it := &v.items[i]
 		name := strconv.Itoa(i)
-		if it.js == nil && it.raw.Type != bsontype.Double && it.raw.Type != bsontype.Array && it.raw.Type != bsontype.Int32 {
+		if it.js == nil && it.raw.Type != bsonx.TypeDouble && it.raw.Type != bsonx.TypeArray && it.raw.Type != bsonx.TypeInt32 {
 			dst = append(appendHeader(dst, it.raw.Type, []byte(name)), it.raw.Data...)
 			continue
 		}

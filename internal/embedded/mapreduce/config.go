@@ -1,0 +1,108 @@
+package mapreduce
+
+import (
+	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/expr"
+	"mrbench/internal/embedded/mongoerr"
+	"mrbench/internal/embedded/query"
+	"mrbench/internal/embedded/store"
+)
+
+// source is a function as the command gives it.
+type source struct {
+	text  string
+	scope bsonx.Doc // of code with scope, else nil
+}
+
+// config is a parsed command.
+type config struct {
+	ns       store.NS
+	mapper   source
+	reducer  source
+	finalize *source
+	filter   *query.Filter
+	sort     *query.SortSpec
+	limit    int64
+	scope    bsonx.Doc
+	jsMode   bool
+	verbose  bool
+	out      output
+}
+
+// parse reads the command document. Codes are those of a 4.0 server.
+func parse(dbName string, cmd bsonx.Doc) (*config, error) {
+	it := cmd.Iter()
+	if !it.Next() || it.Value().Type != bsonx.TypeString || it.Value().Str() == "" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "mapReduce needs the name of a collection")
+	}
+	c := &config{ns: store.NS{DB: dbName, Coll: it.Value().Str()}}
+	c.jsMode = cmd.Get("jsMode").Truthy()
+	c.verbose = cmd.Get("verbose").Truthy()
+	var err error
+	if c.out, err = parseOutput(dbName, cmd.Get("out")); err != nil {
+		return nil, err
+	}
+	if v := cmd.Get("scope"); v.Type == bsonx.TypeEmbeddedDocument {
+		c.scope = v.Doc()
+	}
+	if c.mapper, err = parseFunction("map", cmd.Get("map")); err != nil {
+		return nil, err
+	}
+	if c.reducer, err = parseFunction("reduce", cmd.Get("reduce")); err != nil {
+		return nil, err
+	}
+	if v := cmd.Get("finalize"); v.Truthy() {
+		f, err := parseFunction("finalize", v)
+		if err != nil {
+			return nil, err
+		}
+		c.finalize = &f
+	}
+	return c, c.parseRead(cmd)
+}
+
+// parseRead reads what says which documents come, and in which order.
+func (c *config) parseRead(cmd bsonx.Doc) (err error) {
+	switch v := cmd.Get("query"); {
+	case v.Type == bsonx.TypeEmbeddedDocument:
+		if c.filter, err = query.ParseFilter(v.Doc(), &expr.Scope{}); err != nil {
+			return err
+		}
+	case v.Truthy():
+		return mongoerr.New(13608, "query has to be blank or an Object")
+	}
+	switch v := cmd.Get("sort"); {
+	case v.Type == bsonx.TypeEmbeddedDocument:
+		if v.Doc().Len() > 0 {
+			if c.sort, err = query.ParseSort(v.Doc()); err != nil {
+				return err
+			}
+		}
+	case v.Truthy():
+		return mongoerr.New(13609, "sort has to be blank or an Object")
+	}
+	if v := cmd.Get("limit"); v.IsNumber() {
+		if c.limit, _ = v.TruncInt64(); c.limit < 0 {
+			c.limit = 1 // a 4.0 server stops after the first document then
+		}
+	}
+	if v := cmd.Get("collation"); v.Type == bsonx.TypeEmbeddedDocument && v.Doc().Len() > 0 {
+		if l := v.Doc().Get("locale"); l.Type != bsonx.TypeString || l.Str() != "simple" {
+			return mongoerr.New(mongoerr.InvalidOptions, "mapReduce: only the simple collation is supported")
+		}
+	} else if !v.IsMissing() && v.Type != bsonx.TypeEmbeddedDocument {
+		return mongoerr.New(mongoerr.TypeMismatch, "collation has to be an object, not %s", bsonx.TypeName(v.Type))
+	}
+	return nil
+}
+
+func parseFunction(name string, v bsonx.Value) (source, error) {
+	switch v.Type {
+	case bsonx.TypeString, bsonx.TypeJavaScript:
+		return source{text: v.Str()}, nil
+	case bsonx.TypeCodeWithScope:
+		text, scope := v.CodeWithScope()
+		return source{text: text, scope: scope}, nil
+	}
+	return source{}, mongoerr.New(10062, "%s has to be a function, not %s", name, bsonx.TypeName(v.Type))
+}

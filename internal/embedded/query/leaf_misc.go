@@ -120,7 +120,8 @@ func (l *elemObject) test(v bsonx.Value, m *matcher) bool {
 		return false
 	}
 	k := 0
-	for it := v.Elems(); it.Next(); k++ {
+	it := v.Elems()
+	for ; it.Next(); k++ {
 		e := it.Value()
 		if (e.Type == typeObject || e.Type == typeArray) && l.filter.match(e.Doc(), m) {
 			m.pos = k
@@ -146,7 +147,8 @@ func (l *elemValue) test(v bsonx.Value, m *matcher) bool {
 		return false
 	}
 	k := 0
-	for it := v.Elems(); it.Next(); k++ {
+	it := v.Elems()
+	for ; it.Next(); k++ {
 		if testAll(l.tests, it.Value(), m) {
 			m.pos = k
 			return true

@@ -131,7 +131,8 @@ func (n *pathNode) from(v bsonx.Value, i int, m *matcher) bool {
 	}
 	if v.Type == typeArray && !n.whole {
 		k := 0
-		for it := v.Elems(); it.Next(); k++ {
+		it := v.Elems()
+		for ; it.Next(); k++ {
 			if n.leaf.test(it.Value(), m) {
 				m.pos = k
 				return true
@@ -148,7 +149,8 @@ func (n *pathNode) from(v bsonx.Value, i int, m *matcher) bool {
 func (n *pathNode) inArray(arr bsonx.Value, i int, m *matcher) bool {
 	at := n.path.index[i]
 	k := 0
-	for it := arr.Elems(); it.Next(); k++ {
+	it := arr.Elems()
+	for ; it.Next(); k++ {
 		e := it.Value()
 		ok := e.Type == typeObject && n.from(e.Doc().Get(n.path.parts[i]), i+1, m)
 		if !ok && k == at {

@@ -34,7 +34,8 @@ func (w *projector) document(dst []byte, d bsonx.Doc, n *projNode, top bool) ([]
 	start := len(dst)
 	dst = bsonx.BeginDoc(dst)
 	var err error
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		name, v := it.Name(), it.Value()
 		k := n.kid(name)
 		if top && k == nil && string(name) == "_id" {
@@ -161,7 +162,8 @@ func (w *projector) inside(dst []byte, v bsonx.Value, n *projNode) ([]byte, erro
 	dst = bsonx.BeginDoc(dst)
 	i := 0
 	var err error
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		e := it.Value()
 		if e.Type != typeObject && e.Type != typeArray {
 			if w.p.include {
@@ -200,7 +202,8 @@ func slice(v bsonx.Value, skip, count int64) bsonx.Value {
 	}
 	b := newArray("")
 	i := int64(0)
-	for it := v.Elems(); it.Next(); i++ {
+	it := v.Elems()
+	for ; it.Next(); i++ {
 		if i >= skip && i < end {
 			b.add(it.Value())
 		}
@@ -210,7 +213,8 @@ func slice(v bsonx.Value, skip, count int64) bsonx.Value {
 
 // nth is an element of an array, missing when there is none.
 func nth(v bsonx.Value, i int) bsonx.Value {
-	for it := v.Elems(); it.Next(); i-- {
+	it := v.Elems()
+	for ; it.Next(); i-- {
 		if i == 0 {
 			return it.Value()
 		}

@@ -124,7 +124,8 @@ func (w *sortWalk) expand(in []sortCursor) {
 		w.expand(next)
 		n++
 	}
-	for it := arr.Elems(); it.Next(); {
+	it := arr.Elems()
+	for it.Next() {
 		step(it.Value())
 	}
 	if n == 0 {

@@ -20,7 +20,8 @@ type treeElem struct {
 
 func newTree(v bsonx.Value) *tree {
 	t := &tree{array: v.Type == typeArray}
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		t.elems = append(t.elems, treeElem{name: string(it.Name()), val: it.Value()})
 	}
 	return t

@@ -1,27 +1,27 @@
 package query
 
-import "go.mongodb.org/mongo-driver/bson"
+import "mrbench/internal/embedded/bsonx"
 
 // Short names for the BSON types that the package tells apart.
 const (
-	typeDouble    = bson.TypeDouble
-	typeString    = bson.TypeString
-	typeObject    = bson.TypeEmbeddedDocument
-	typeArray     = bson.TypeArray
-	typeBinary    = bson.TypeBinary
-	typeUndefined = bson.TypeUndefined
-	typeObjectID  = bson.TypeObjectID
-	typeBool      = bson.TypeBoolean
-	typeDate      = bson.TypeDateTime
-	typeNull      = bson.TypeNull
-	typeRegex     = bson.TypeRegex
-	typeCode      = bson.TypeJavaScript
-	typeSymbol    = bson.TypeSymbol
-	typeScoped    = bson.TypeCodeWithScope
-	typeInt32     = bson.TypeInt32
-	typeTimestamp = bson.TypeTimestamp
-	typeInt64     = bson.TypeInt64
-	typeDecimal   = bson.TypeDecimal128
-	typeMinKey    = bson.TypeMinKey
-	typeMaxKey    = bson.TypeMaxKey
+	typeDouble    = bsonx.TypeDouble
+	typeString    = bsonx.TypeString
+	typeObject    = bsonx.TypeEmbeddedDocument
+	typeArray     = bsonx.TypeArray
+	typeBinary    = bsonx.TypeBinary
+	typeUndefined = bsonx.TypeUndefined
+	typeObjectID  = bsonx.TypeObjectID
+	typeBool      = bsonx.TypeBoolean
+	typeDate      = bsonx.TypeDateTime
+	typeNull      = bsonx.TypeNull
+	typeRegex     = bsonx.TypeRegex
+	typeCode      = bsonx.TypeJavaScript
+	typeSymbol    = bsonx.TypeSymbol
+	typeScoped    = bsonx.TypeCodeWithScope
+	typeInt32     = bsonx.TypeInt32
+	typeTimestamp = bsonx.TypeTimestamp
+	typeInt64     = bsonx.TypeInt64
+	typeDecimal   = bsonx.TypeDecimal128
+	typeMinKey    = bsonx.TypeMinKey
+	typeMaxKey    = bsonx.TypeMaxKey
 )

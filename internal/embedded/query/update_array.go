@@ -10,7 +10,8 @@ import (
 
 func elements(v bsonx.Value) []bsonx.Value {
 	var out []bsonx.Value
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		out = append(out, it.Value())
 	}
 	return out
@@ -22,7 +23,8 @@ func (up *updateParser) push(path string, v bsonx.Value) (modifier, error) {
 	var position, limit *int64
 	var order func(a, b bsonx.Value) int
 	if v.Type == typeObject && !v.Doc().Get("$each").IsMissing() {
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			name, arg := string(it.Name()), it.Value()
 			var err error
 			switch name {

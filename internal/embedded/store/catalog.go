@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -164,4 +163,4 @@ func (db *DB) eachKey(prefix []byte, fn func(k, v []byte) error) error {
 }
 
 // isDocument reports whether v is an embedded document.
-func isDocument(v bsonx.Value) bool { return v.Type == bsontype.EmbeddedDocument }
+func isDocument(v bsonx.Value) bool { return v.Type == bsonx.TypeEmbeddedDocument }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -149,10 +148,11 @@ func idIndex(ns NS) *Index {
 
 // idOf returns the _id of a document; it is the first field unless the document came in some other way.
 func idOf(d bsonx.Doc) bsonx.Value {
-	if it := d.Iter(); it.Next() && string(it.Name()) == "_id" {
+	it := d.Iter()
+	if it.Next() && string(it.Name()) == "_id" {
 		return it.Value()
 	}
 	return d.Get("_id")
 }
 
-func isArray(v bsonx.Value) bool { return v.Type == bsontype.Array }
+func isArray(v bsonx.Value) bool { return v.Type == bsonx.TypeArray }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -35,7 +34,6 @@ type DB struct {
 	po     *pebble.Options
 	health *health
 	tmp    string
-	lock   io.Closer
 	info   *lockInfo // nil when there is no lock file
 
 	ddl    semaphore               // held while a new catalog version is made
@@ -321,6 +319,22 @@ func (db *DB) SetAddress(addr string) error {
 		return nil
 	}
 	return db.info.write(addr)
+}
+
+// Sync puts everything acknowledged so far on stable storage.
+func (db *DB) Sync(ctx context.Context) error {
+	done, err := db.enterWrite()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := db.fs.syncLogs(); err != nil {
+		return wrapIO(err)
+	}
+	return db.health.err()
 }
 
 // SpillOptions are for a sorter that uses this database's temporary directory, which Open empties.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -37,7 +36,7 @@ func (db *DB) parseIndex(ns NS, spec bsonx.Doc) (*Index, error) {
 			}
 			key = v
 		case "name":
-			if v.Type != bsontype.String {
+			if v.Type != bsonx.TypeString {
 				return nil, mongoerr.New(mongoerr.TypeMismatch, "the field 'name' must be a string, but got %s", bsonx.TypeName(v.Type))
 			}
 			ix.Name = v.Str()
@@ -105,7 +104,7 @@ func (ix *Index) parseKey(key bsonx.Doc) error {
 	for it := key.Iter(); it.Next(); {
 		f, v := IndexField{Path: string(it.Name())}, it.Value()
 		switch {
-		case v.Type == bsontype.String:
+		case v.Type == bsonx.TypeString:
 			return bad("index type %q is not supported; use 1 or -1", v.Str())
 		case !v.IsNumber():
 			return bad("values in the index key pattern must be 1 or -1, not %s", v)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
@@ -144,7 +142,7 @@ func (g *keyGen) expand(at int) error {
 		return g.expand(at)
 	}
 	it := arr.Elems()
-	elem := bsonx.Value{Type: bsontype.Undefined} // what an empty array is indexed as
+	elem := bsonx.Value{Type: bsonx.TypeUndefined} // what an empty array is indexed as
 	for more, first := it.Next(), true; more || first; more, first = it.Next(), false {
 		if more {
 			elem = it.Value()

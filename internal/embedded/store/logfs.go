@@ -116,8 +116,6 @@ func (fs *dataFS) noteIfRunning(what string, err error) {
 	}
 }
 
-var errClosing = errors.New("closing")
-
 // patiently repeats fn until it works or the database closes.
 func (fs *dataFS) patiently(what string, fn func() error) error {
 	for {

@@ -64,7 +64,7 @@ func pebbleOptions(o Options, fs vfs.FS, h *health) *pebble.Options {
 		CacheSize:                   o.CacheBytes,
 		MemTableSize:                uint64(mem),
 		MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold:       2,
+		L0CompactionThreshold:       4,
 		L0CompactionFileThreshold:   500,
 		L0StopWritesThreshold:       100,
 		LBaseMaxBytes:               128 << 20,

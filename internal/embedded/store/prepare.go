@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -22,7 +24,14 @@ type prepared struct {
 	unique []uniqueKeys  // of unique indexes
 	fail   map[int]error // documents that can't be inserted whatever is stored
 	delta  counters
-	masks  []uint64 // multikey fields by index
+	masks  []uint64  // multikey fields by index
+	ents   [][]entry // by index, until they are written to the batch
+}
+
+// entry is an index entry in arena, whose key has no index prefix yet.
+type entry struct {
+	head     uint64 // first bytes of the key, for sorting
+	key, val span
 }
 
 // span is a part of arena.
@@ -48,10 +57,12 @@ func (db *DB) prepare(c *Collection, docs []bsonx.Doc, gens []*keyGen, skip map[
 		size += len(d) + 32 + 48*len(gens)
 	}
 	p.batch = db.p.NewBatchWithSize(size)
-	p.arena = make([]byte, 0, len(docs)*32)
+	p.arena = make([]byte, 0, len(docs)*(24+40*len(gens)))
 	p.ids = make([]span, len(docs))
+	p.ents = make([][]entry, len(gens))
 	for g, gen := range gens {
 		p.delta.indexes = append(p.delta.indexes, indexCounter{id: gen.ix.id})
+		p.ents[g] = make([]entry, 0, len(docs))
 		if gen.ix.Unique {
 			p.unique = append(p.unique, uniqueKeys{gen: g})
 		}
@@ -87,8 +98,9 @@ func (db *DB) prepare(c *Collection, docs []bsonx.Doc, gens []*keyGen, skip map[
 		p.delta.docs++
 		p.delta.bytes += int64(len(d))
 		idBits = bsonx.TrimTypeBits(bsonx.AppendTypeBits(idBits[:0], id))
-		p.addEntries(i, key[len(c.prefix):], idBits)
+		p.addEntries(i, s, idBits)
 	}
+	p.writeEntries()
 	return p
 }
 
@@ -101,8 +113,9 @@ func (p *prepared) makeKeys(d bsonx.Doc) error {
 	return nil
 }
 
-// addEntries adds the entries that the generators hold.
-func (p *prepared) addEntries(doc int, idKey, idBits []byte) {
+// addEntries takes over the entries that the generators hold.
+func (p *prepared) addEntries(doc int, id span, idBits []byte) {
+	id.from += len(p.c.prefix)
 	u := 0
 	for n, g := range p.gens {
 		p.masks[n] |= g.mask
@@ -112,14 +125,56 @@ func (p *prepared) addEntries(doc int, idKey, idBits []byte) {
 			u++
 		}
 		for k := range g.keys {
-			size := setEntry(p.batch, g, k, idKey, idBits)
-			p.delta.indexes[n].entries++
-			p.delta.indexes[n].bytes += int64(size)
-			if uk != nil {
-				from := len(p.arena)
-				p.arena = append(append(p.arena, g.ix.prefix...), g.key(k)...)
-				uk.keys = append(uk.keys, uniqueKey{span{from, len(p.arena)}, doc})
+			key, bits := g.key(k), g.bits(k)
+			e := entry{key: span{from: len(p.arena)}}
+			p.arena = append(append(p.arena, g.ix.prefix...), key...)
+			if uk == nil {
+				p.arena = append(p.arena, p.at(id)...)
+			} else {
+				uk.keys = append(uk.keys, uniqueKey{span{e.key.from, len(p.arena)}, doc})
 			}
+			e.key.to = len(p.arena)
+			if uk == nil {
+				p.arena = appendEntryValue(p.arena, bits, idBits)
+			} else {
+				p.arena = appendUniqueValue(p.arena, bits, idBits, p.at(id))
+			}
+			e.val = span{e.key.to, len(p.arena)}
+			e.head = head(p.at(e.key)[len(g.ix.prefix):])
+			p.ents[n] = append(p.ents[n], e)
+			p.delta.indexes[n].entries++
+			p.delta.indexes[n].bytes += int64(e.val.to - e.key.from)
+		}
+	}
+}
+
+// head is up to eight bytes of a key as a number that compares like them.
+func head(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	var v uint64
+	for _, c := range b {
+		v = v<<8 | uint64(c)
+	}
+	return v << (8 * (8 - len(b)))
+}
+
+// writeEntries adds the entries to the batch, those of an index together and in key order: pebble's memory table then
+// finds the place of each near that of the one before.
+func (p *prepared) writeEntries() {
+	for _, ents := range p.ents {
+		slices.SortFunc(ents, func(a, b entry) int {
+			if a.head != b.head {
+				return cmp.Compare(a.head, b.head)
+			}
+			return bytes.Compare(p.at(a.key), p.at(b.key))
+		})
+		for _, e := range ents {
+			op := p.batch.SetDeferred(e.key.to-e.key.from, e.val.to-e.val.from)
+			copy(op.Key, p.at(e.key))
+			copy(op.Value, p.at(e.val))
+			_ = op.Finish()
 		}
 	}
 }

@@ -22,6 +22,9 @@ type WriteOptions struct {
 func (db *DB) collection(ctx context.Context, ns NS, create bool) (*Collection, error) {
 	for {
 		if c := db.cat.Load().lookup(ns); c != nil {
+			if c.IsView() {
+				return nil, mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+			}
 			return c, nil
 		}
 		if !create {
@@ -52,7 +55,8 @@ func (db *DB) lockCollection(ctx context.Context, ns NS, create bool) (*Collecti
 
 // Write runs fn with the collection's latest state. All that it did becomes visible and durable at once when
 // it returns nil; nothing does when it returns an error. Writers of one collection
-// take turns; readers are never blocked. NamespaceNotFound when the collection is missing and not to be created.
+// take turns; readers are never blocked. NamespaceNotFound when the collection is missing and not to be
+// created, CommandNotSupportedOnView for a view.
 // fn must not call other methods of DB that write to the same collection.
 func (db *DB) Write(ctx context.Context, ns NS, o WriteOptions, fn func(*Tx) error) error {
 	done, err := db.enterWrite()

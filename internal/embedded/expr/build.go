@@ -36,16 +36,6 @@ func (w *builder) elem(name string, v bsonx.Value) {
 	w.b = append(w.b, v.Data...)
 }
 
-func (w *builder) elemBytes(name []byte, v bsonx.Value) {
-	if v.Type == tMissing {
-		return
-	}
-	w.b = append(w.b, byte(v.Type))
-	w.b = append(w.b, name...)
-	w.b = append(w.b, 0)
-	w.b = append(w.b, v.Data...)
-}
-
 // push appends the next array element; a missing one becomes null.
 func (w *builder) push(v bsonx.Value) {
 	if v.Type == tMissing {

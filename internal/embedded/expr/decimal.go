@@ -49,12 +49,6 @@ func (st *state) decimal(d *apd.Decimal) bsonx.Value {
 	return bsonx.Value{Type: tDecimal, Data: b}
 }
 
-// encodeDecimal gives the 16 bytes of d, rounded to what decimal128 holds.
-func encodeDecimal(d *apd.Decimal) bsonx.Value {
-	var st state
-	return st.decimal(d)
-}
-
 const (
 	decimalNaN  = 0x7C00 << 48
 	decimalInf  = 0x7800 << 48
@@ -163,13 +157,4 @@ func decimalOfFloat(f float64, digits int) *apd.Decimal {
 		d.Form = apd.NaN
 	}
 	return d
-}
-
-func decimalIsInt(d *apd.Decimal) bool {
-	if d.Form != apd.Finite {
-		return false
-	}
-	var r apd.Decimal
-	r.Reduce(d)
-	return r.Exponent >= 0 || r.IsZero()
 }

@@ -76,11 +76,6 @@ func whole32(v bsonx.Value) (int32, bool) {
 	return int32(n), true
 }
 
-func addOverflows(a, b int64) (int64, bool) {
-	s := a + b
-	return s, (a > 0 && b > 0 && s < 0) || (a < 0 && b < 0 && s >= 0)
-}
-
 func mulOverflows(a, b int64) (int64, bool) {
 	if a == 0 || b == 0 {
 		return 0, false

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"go.mongodb.org/mongo-driver/bson/bsontype"
+	"go.mongodb.org/mongo-driver/bson"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
@@ -9,23 +9,23 @@ import (
 
 const (
 	tMissing  = bsonx.Missing
-	tDouble   = bsontype.Double
-	tString   = bsontype.String
-	tDoc      = bsontype.EmbeddedDocument
-	tArray    = bsontype.Array
-	tBinary   = bsontype.Binary
-	tUndef    = bsontype.Undefined
-	tObjectID = bsontype.ObjectID
-	tBool     = bsontype.Boolean
-	tDate     = bsontype.DateTime
-	tNull     = bsontype.Null
-	tRegex    = bsontype.Regex
-	tCode     = bsontype.JavaScript
-	tSymbol   = bsontype.Symbol
-	tInt32    = bsontype.Int32
-	tTime     = bsontype.Timestamp
-	tInt64    = bsontype.Int64
-	tDecimal  = bsontype.Decimal128
+	tDouble   = bson.TypeDouble
+	tString   = bson.TypeString
+	tDoc      = bson.TypeEmbeddedDocument
+	tArray    = bson.TypeArray
+	tBinary   = bson.TypeBinary
+	tUndef    = bson.TypeUndefined
+	tObjectID = bson.TypeObjectID
+	tBool     = bson.TypeBoolean
+	tDate     = bson.TypeDateTime
+	tNull     = bson.TypeNull
+	tRegex    = bson.TypeRegex
+	tCode     = bson.TypeJavaScript
+	tSymbol   = bson.TypeSymbol
+	tInt32    = bson.TypeInt32
+	tTime     = bson.TypeTimestamp
+	tInt64    = bson.TypeInt64
+	tDecimal  = bson.TypeDecimal128
 	// tAbsent marks an optional named argument that was not given; it never leaves the package.
 	tAbsent bsonx.Type = 0xFE
 )

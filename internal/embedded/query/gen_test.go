@@ -90,7 +90,9 @@ func (g gen) document(id int, arrays bool) bsonx.Doc {
 	return marshal(g.t, d)
 }
 
-func (g gen) path() string { return pick(g, "path", "a", "a", "a", "b", "b", "c", "c.x", "c.y", "a.x", "_id") }
+func (g gen) path() string {
+	return pick(g, "path", "a", "a", "a", "b", "b", "c", "c.x", "c.y", "a.x", "_id")
+}
 
 // filter draws a query document. Left out are the cases where a 4.0 server itself gives other documents
 // with an index: undefined, ranges of arrays, and MinKey and MaxKey from the wrong side.

@@ -40,6 +40,7 @@ type Plan struct {
 	sets    []intervals // by index field: what explain shows
 	entries []entryTest // by index fields beyond the bounds: tests of the encoded entry
 	layout  *layout     // how a covered document is built
+	stats   *scanStats
 }
 
 // entryTest: the encoded value of an index field must be in a set (in index order).
@@ -156,7 +157,7 @@ func keyPattern(ix *store.Index) bsonx.Doc {
 }
 
 func (pl *planner) collScan(reverse bool) *Plan {
-	p := &Plan{Collection: pl.c, Reverse: reverse, req: pl.r}
+	p := &Plan{Collection: pl.c, Reverse: reverse, req: pl.r, stats: &scanStats{}}
 	if !pl.r.Filter.Empty() {
 		p.Residual = pl.r.Filter
 	}
@@ -169,7 +170,7 @@ func (pl *planner) collScan(reverse bool) *Plan {
 func (pl *planner) finish(cd *candidate) *Plan {
 	p := &Plan{
 		Collection: pl.c, Index: cd.ix, Bounds: cd.bounds, Reverse: cd.reverse, Covered: cd.covered,
-		SortProvided: cd.sorted, req: pl.r, empty: cd.empty, sets: cd.sets, entries: cd.entries,
+		SortProvided: cd.sorted, req: pl.r, empty: cd.empty, sets: cd.sets, entries: cd.entries, stats: &scanStats{},
 	}
 	if len(cd.residual) > 0 {
 		p.Residual = &Filter{conj: cd.residual}

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/store"
@@ -39,7 +40,7 @@ func (p *Plan) openScan(snap *store.Snap) Source {
 	if p.SortProvided && p.req.Limit > 0 && p.req.Limit+p.req.Skip < firstBlock {
 		first = int(p.req.Limit + p.req.Skip)
 	}
-	base := scanBase{residual: residual, scripted: residual.usesScript(), block: block{start: first}}
+	base := scanBase{residual: residual, scripted: residual.usesScript(), stats: p.stats, block: block{start: first}}
 	switch {
 	case p.Index == nil || p.Index.IsID() && !p.Covered:
 		return &recordSource{scanBase: base, it: snap.Records(p.Collection, p.Bounds, p.Reverse)}
@@ -63,12 +64,27 @@ func (p *Plan) OpenEntries(snap *store.Snap) (it *store.EntryIter, ok bool) {
 	return snap.Entries(p.Collection, p.Index, bounds, p.Reverse), true
 }
 
+// scanStats counts what the scans of a plan have read.
+type scanStats struct{ keys, docs atomic.Int64 }
+
+// Stats gives how many index entries and documents the plan's sources have read so far,
+// counted by blocks: exact once a source has ended.
+func (p *Plan) Stats() (keysExamined, docsExamined int64) {
+	keys, docs := p.stats.keys.Load(), p.stats.docs.Load()
+	if p.Index == nil || p.Index.IsID() && !p.Covered {
+		return docs, keys // steps over records
+	}
+	return keys, docs
+}
+
 // scanBase is what all scans have.
 type scanBase struct {
 	residual *Filter // nil: everything that is scanned is wanted
 	scripted bool
 	block    block
-	steps    int
+	steps    int // keys passed
+	counted  int // of these, those that the statistics have
+	stats    *scanStats
 }
 
 // begin starts a block; stop ends what it started.
@@ -78,9 +94,15 @@ func (s *scanBase) begin(ctx context.Context) (stop func(), err error) {
 	}
 	s.block.reset()
 	if s.scripted {
-		return s.residual.Watch(ctx), nil
+		unwatch := s.residual.Watch(ctx)
+		return func() { unwatch(); s.count() }, nil
 	}
-	return func() {}, nil
+	return s.count, nil
+}
+
+func (s *scanBase) count() {
+	s.stats.keys.Add(int64(s.steps - s.counted))
+	s.counted = s.steps
 }
 
 // step counts one key of the scan and now and then looks whether to go on.
@@ -255,7 +277,8 @@ func (s *coveredSource) fetch(dst []byte) ([]byte, error) {
 
 func (s *coveredSource) Close() error { return s.it.Close() }
 
-// fetchSource reads the documents of a block of entries in _id order and puts them back in index order.
+// fetchSource reads the documents of many entries in _id order, puts them back in index order,
+// and hands them out in blocks.
 type fetchSource struct {
 	scanBase
 	entryScan
@@ -266,11 +289,21 @@ type fetchSource struct {
 	keys  [][]byte
 	order []fetched
 	raw   []byte
-	most  int // entries of a block, so that its documents take about maxBlockBytes; 0: not known yet
+	docs  []bsonx.Doc // fetched
+	given int         // of these, handed out
+	size  int         // entries of the next fetch
+	most  int         // so many that their documents take about maxFetchBytes; 0: not known yet
 }
 
 // fetched is where the document of entry i stands in the buffer.
 type fetched struct{ i, from, to int }
+
+// A fetch of many entries reads neighbours together, which makes each cheaper: so fetches grow from
+// one block to this many entries, as long as their documents take no more than maxFetchBytes.
+const (
+	maxFetch      = 32 << 10
+	maxFetchBytes = 16 << 20
+)
 
 func (s *fetchSource) Next(ctx context.Context) ([]bsonx.Doc, error) {
 	stop, err := s.begin(ctx)
@@ -279,7 +312,7 @@ func (s *fetchSource) Next(ctx context.Context) ([]bsonx.Doc, error) {
 	}
 	defer stop()
 	step := func() error { return s.step(ctx) }
-	for {
+	for s.given == len(s.docs) {
 		n, err := s.gather(step)
 		if err != nil || n == 0 {
 			return nil, err
@@ -287,29 +320,28 @@ func (s *fetchSource) Next(ctx context.Context) ([]bsonx.Doc, error) {
 		if err := s.fetch(); err != nil {
 			return nil, err
 		}
-		if len(s.order) > 0 {
-			break
-		}
-		s.block.reset()
 		if ctx.Err() != nil {
 			return nil, errOf(ctx)
 		}
 	}
-	slices.SortFunc(s.order, func(a, b fetched) int { return a.i - b.i })
-	for _, f := range s.order {
-		s.block.docs = append(s.block.docs, bsonx.Doc(s.raw[f.from:f.to:f.to]))
-	}
-	return s.block.docs, nil
+	out := s.docs[s.given:min(len(s.docs), s.given+maxBlock)]
+	s.given += len(out)
+	return out, nil
 }
 
-// gather collects the _ids of a block of entries.
+// gather collects the _ids of a number of entries.
 func (s *fetchSource) gather(step func() error) (int, error) {
-	s.ids, s.ends, s.keys = s.ids[:0], s.ends[:0], s.keys[:0]
-	size := s.block.size
-	if s.most > 0 {
-		size = min(size, s.most)
+	switch {
+	case s.size == 0:
+		s.size = s.block.size
+	case s.size < maxFetch:
+		s.size *= 4
 	}
-	for len(s.ends) < size {
+	if s.most > 0 {
+		s.size = min(s.size, s.most)
+	}
+	s.ids, s.ends, s.keys = s.ids[:0], s.ends[:0], s.keys[:0]
+	for len(s.ends) < s.size {
 		more, err := s.next(step)
 		if err != nil {
 			return 0, err
@@ -331,13 +363,9 @@ func (s *fetchSource) gather(step func() error) (int, error) {
 func (s *fetchSource) fetch() error {
 	s.raw, s.order = s.raw[:0], s.order[:0]
 	read := 0
-	defer func() {
-		if read > 0 {
-			s.most = max(1, maxBlockBytes/(read/len(s.keys)+1))
-		}
-	}()
-	return s.snap.Fetch(s.plan.Collection, s.keys, func(i int, doc bsonx.Doc) error {
+	err := s.snap.Fetch(s.plan.Collection, s.keys, func(i int, doc bsonx.Doc) error {
 		read += len(doc)
+		s.stats.docs.Add(1)
 		ok, err := s.wants(doc)
 		if err != nil || !ok {
 			return err
@@ -347,6 +375,16 @@ func (s *fetchSource) fetch() error {
 		s.order = append(s.order, fetched{i, from, len(s.raw)})
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	s.most = max(1, maxFetchBytes/(read/len(s.keys)+1))
+	slices.SortFunc(s.order, func(a, b fetched) int { return a.i - b.i })
+	s.docs, s.given = s.docs[:0], 0
+	for _, f := range s.order {
+		s.docs = append(s.docs, bsonx.Doc(s.raw[f.from:f.to:f.to]))
+	}
+	return nil
 }
 
 func (s *fetchSource) Close() error { return s.it.Close() }

@@ -68,9 +68,16 @@ func TestToDecimal(t *testing.T) {
 		v    Value
 		want string
 	}{
-		{Int32(5), "5"}, {Int64(-1 << 40), "-1099511627776"}, {Double(2.5), "2.50000000000000"}, {Double(0), "0"},
-		{Double(0.1), "0.100000000000000"}, {Double(-1e300), "-1.00000000000000E+300"}, {Double(math.Inf(-1)), "-Infinity"},
-		{Double(nan()), "NaN"}, {Double(123456789.123456789), "123456789.123457"}, {Double(math.MaxFloat64), "1.79769313486232E+308"},
+		{Int32(5), "5"},
+		{Int64(-1 << 40), "-1099511627776"},
+		{Double(2.5), "2.50000000000000"},
+		{Double(0), "0"},
+		{Double(0.1), "0.100000000000000"},
+		{Double(-1e300), "-1.00000000000000E+300"},
+		{Double(math.Inf(-1)), "-Infinity"},
+		{Double(nan()), "NaN"},
+		{Double(123456789.123456789), "123456789.123457"},
+		{Double(math.MaxFloat64), "1.79769313486232E+308"},
 	} {
 		if got := ToDecimal(c.v).String(); got != c.want {
 			t.Errorf("%v: %s, want %s", c.v, got, c.want)

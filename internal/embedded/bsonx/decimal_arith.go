@@ -23,9 +23,13 @@ func DecimalContext() *apd.Context {
 type decOp func(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error)
 
 func decAdd(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return ctx.Add(d, x, y) }
+
 func decSub(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return ctx.Sub(d, x, y) }
+
 func decMul(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return ctx.Mul(d, x, y) }
+
 func decQuo(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return ctx.Quo(d, x, y) }
+
 func decRem(ctx *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return ctx.Rem(d, x, y) }
 
 // DecimalQuo is a ÷ b as a decimal; b must not be zero.

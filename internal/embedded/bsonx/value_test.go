@@ -22,14 +22,27 @@ func TestReadersAgreeWithTheDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, err := bson.Marshal(bson.D{
-		{Key: "double", Value: 1.5}, {Key: "string", Value: "s"}, {Key: "doc", Value: bson.D{{Key: "a", Value: int32(1)}}},
-		{Key: "array", Value: bson.A{int32(1), "x"}}, {Key: "bin", Value: primitive.Binary{Subtype: 5, Data: []byte("b")}},
-		{Key: "undefined", Value: primitive.Undefined{}}, {Key: "oid", Value: oid}, {Key: "bool", Value: true},
-		{Key: "date", Value: primitive.DateTime(77)}, {Key: "null", Value: nil}, {Key: "regex", Value: primitive.Regex{Pattern: "p", Options: "i"}},
-		{Key: "ptr", Value: primitive.DBPointer{DB: "d.c", Pointer: oid}}, {Key: "js", Value: primitive.JavaScript("f()")},
-		{Key: "symbol", Value: primitive.Symbol("y")}, {Key: "cws", Value: primitive.CodeWithScope{Code: "g()", Scope: bson.D{{Key: "a", Value: int32(2)}}}},
-		{Key: "int", Value: int32(-7)}, {Key: "ts", Value: primitive.Timestamp{T: 3, I: 4}}, {Key: "long", Value: int64(1 << 40)},
-		{Key: "dec", Value: dec}, {Key: "min", Value: primitive.MinKey{}}, {Key: "max", Value: primitive.MaxKey{}},
+		{Key: "double", Value: 1.5},
+		{Key: "string", Value: "s"},
+		{Key: "doc", Value: bson.D{{Key: "a", Value: int32(1)}}},
+		{Key: "array", Value: bson.A{int32(1), "x"}},
+		{Key: "bin", Value: primitive.Binary{Subtype: 5, Data: []byte("b")}},
+		{Key: "undefined", Value: primitive.Undefined{}},
+		{Key: "oid", Value: oid},
+		{Key: "bool", Value: true},
+		{Key: "date", Value: primitive.DateTime(77)},
+		{Key: "null", Value: nil},
+		{Key: "regex", Value: primitive.Regex{Pattern: "p", Options: "i"}},
+		{Key: "ptr", Value: primitive.DBPointer{DB: "d.c", Pointer: oid}},
+		{Key: "js", Value: primitive.JavaScript("f()")},
+		{Key: "symbol", Value: primitive.Symbol("y")},
+		{Key: "cws", Value: primitive.CodeWithScope{Code: "g()", Scope: bson.D{{Key: "a", Value: int32(2)}}}},
+		{Key: "int", Value: int32(-7)},
+		{Key: "ts", Value: primitive.Timestamp{T: 3, I: 4}},
+		{Key: "long", Value: int64(1 << 40)},
+		{Key: "dec", Value: dec},
+		{Key: "min", Value: primitive.MinKey{}},
+		{Key: "max", Value: primitive.MaxKey{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -101,10 +114,26 @@ func TestTruthy(t *testing.T) {
 		v    Value
 		want bool
 	}{
-		{Value{}, false}, {Null(), false}, {Undefined(), false}, {Bool(false), false}, {Bool(true), true}, {Int32(0), false}, {Int32(1), true},
-		{Int64(0), false}, {Int64(1 << 32), true}, {Double(0), false}, {Double(math.Copysign(0, -1)), false}, {Double(nan()), true},
-		{decimal{exp: 3}.value(), false}, {decimal{kind: decNaN}.value(), true}, {decimal{lo: 1, exp: -9}.value(), true},
-		{String(""), true}, {Array(), true}, {DocValue(Empty), true}, {Date(0), true}, {MinKey(), true},
+		{Value{}, false},
+		{Null(), false},
+		{Undefined(), false},
+		{Bool(false), false},
+		{Bool(true), true},
+		{Int32(0), false},
+		{Int32(1), true},
+		{Int64(0), false},
+		{Int64(1 << 32), true},
+		{Double(0), false},
+		{Double(math.Copysign(0, -1)), false},
+		{Double(nan()), true},
+		{decimal{exp: 3}.value(), false},
+		{decimal{kind: decNaN}.value(), true},
+		{decimal{lo: 1, exp: -9}.value(), true},
+		{String(""), true},
+		{Array(), true},
+		{DocValue(Empty), true},
+		{Date(0), true},
+		{MinKey(), true},
 	} {
 		if c.v.Truthy() != c.want {
 			t.Errorf("%v: %v", c.v, !c.want)
@@ -252,7 +281,7 @@ func TestGeneratedValuesAreValid(t *testing.T) {
 }
 
 func TestValidateRefuses(t *testing.T) {
-	whole := []byte(EndDoc(AppendElem(BeginDoc(nil), "v", Array(samples()...)), 0))
+	whole := EndDoc(AppendElem(BeginDoc(nil), "v", Array(samples()...)), 0)
 	if err := Validate(whole, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +338,7 @@ func TestValidateDepth(t *testing.T) {
 }
 
 func FuzzIter(f *testing.F) {
-	f.Add([]byte(EndDoc(AppendElem(BeginDoc(nil), "v", Array(samples()...)), 0)))
+	f.Add(EndDoc(AppendElem(BeginDoc(nil), "v", Array(samples()...)), 0))
 	f.Add([]byte{5, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := Doc(b)

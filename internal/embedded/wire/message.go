@@ -152,7 +152,7 @@ func NewSequence(id string, docs ...bsonx.Doc) Sequence {
 	return s
 }
 
-// ProtocolError: the bytes are no message that this engine takes (unknown
+// ProtocolError says that the bytes are no message this engine takes (unknown
 // opcode, bad length, wrong checksum). The connection can't be used further.
 type ProtocolError struct {
 	Header Header // zero when the header itself did not arrive

@@ -30,7 +30,7 @@ func read(t *testing.T, src []byte) (*Message, error) {
 	defer r.Close()
 	m, err := r.Next()
 	if err == nil {
-		if _, err := r.Next(); err != io.EOF {
+		if _, err := r.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("after the message: %v, want EOF", err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestBrokenMessages(t *testing.T) {
 	}
 	whole := AppendRequest(nil, 1, 0, intDoc("a", 1))
 	for n := 1; n < len(whole); n++ {
-		if _, err := read(t, whole[:n]); err != io.ErrUnexpectedEOF {
+		if _, err := read(t, whole[:n]); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut after %d bytes: %v", n, err)
 		}
 	}
@@ -324,7 +324,7 @@ func TestMemoryFollowsTheBytesThatCome(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for range 20 {
 		_, _, err := ReadMessage(bytes.NewReader(appendHeader(nil, Header{Length: MaxMessageSize, OpCode: OpMsg})), nil)
-		if err != io.ErrUnexpectedEOF {
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
 	}

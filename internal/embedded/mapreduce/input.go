@@ -4,8 +4,11 @@ import (
 	"context"
 	"sync"
 
+	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
+
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/query"
+	"mrbench/internal/embedded/spill"
 	"mrbench/internal/embedded/store"
 )
 
@@ -32,11 +35,17 @@ type input struct {
 	next   int
 }
 
+// naturalOrder is {$natural: 1}.
+var naturalOrder = bsonx.Doc(bsoncore.NewDocumentBuilder().AppendInt32("$natural", 1).Build())
+
 // openInput plans and starts the read. needs are the only fields that are wanted, nil for whole documents.
-func openInput(ctx context.Context, db *store.DB, snap *store.Snap, coll *store.Collection, c *config, needs []string) (*input, error) {
-	plan, err := query.MakePlan(snap, coll, query.Request{
-		Filter: c.filter, Sort: c.sort, Needs: needs, Limit: c.limit, Spill: db.SpillOptions(sortMemory),
-	})
+func openInput(ctx context.Context, sorting spill.Options, snap *store.Snap, coll *store.Collection, c *config, needs []string) (*input, error) {
+	r := query.Request{Filter: c.filter, Sort: c.sort, Needs: needs, Limit: c.limit, Spill: sorting}
+	if c.sort == nil && (c.filter == nil || c.filter.Empty()) {
+		// The order of documents decides how often reduce is called: as they stand, not as some index has them.
+		r.Hint = bsonx.DocValue(naturalOrder)
+	}
+	plan, err := query.MakePlan(snap, coll, r)
 	if err != nil {
 		return nil, err
 	}

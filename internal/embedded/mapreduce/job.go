@@ -12,17 +12,24 @@ import (
 	"mrbench/internal/embedded/store"
 )
 
-// Memory, bytes, of one job's sorts.
-const (
-	runMemory   = 96 << 20 // emits written out
-	stageMemory = 32 << 20 // results waiting to be merged into a target
-	sortMemory  = 64 << 20 // the blocking sort of input
-)
+// memory is what one job may use, in bytes.
+type memory struct {
+	runs  int64 // emits written out, before a sorted block goes to a file
+	stage int64 // results waiting to be merged into a target
+	sort  int64 // the blocking sort of input
+	emits int   // what one input document may emit before emits are written out unreduced
+}
+
+// usual bounds a job to well below 300 MiB, also in jsMode.
+func usual() memory {
+	return memory{runs: 96 << 20, stage: 32 << 20, sort: 64 << 20, emits: 64 << 20}
+}
 
 // job is one running command.
 type job struct {
 	c        *config
 	db       *store.DB
+	memory   memory
 	progress Progress
 	f        *functions
 	mix      *mixed
@@ -53,10 +60,10 @@ func (j *job) run(ctx context.Context) (output int64, err error) {
 	if err := j.prepare(rt, snap); err != nil {
 		return 0, err
 	}
-	runs := spill.NewSorter(j.db.SpillOptions(runMemory))
+	runs := spill.NewSorter(j.db.SpillOptions(j.memory.runs))
 	defer func() { _ = runs.Close() }()
 	onDisk := j.c.out.kind != outInline
-	j.mix = newMixed(j.f, onDisk, runs)
+	j.mix = newMixed(j.f, onDisk, runs, j.memory.emits)
 	if j.c.jsMode {
 		j.js = newJSMap(j.f)
 	}
@@ -133,7 +140,7 @@ func (j *job) openSink(ctx context.Context) error {
 		}
 		j.sink = &replaceSink{b: b}
 	default:
-		s := &stagedSink{db: j.db, out: j.c.out, staged: spill.NewSorter(j.db.SpillOptions(stageMemory))}
+		s := &stagedSink{db: j.db, out: j.c.out, staged: spill.NewSorter(j.db.SpillOptions(j.memory.stage))}
 		s.combine = func(staged, _ bsonx.Doc) (bsonx.Doc, error) { return staged, nil }
 		if j.c.out.kind == outReduce {
 			s.combine = j.reduceInto
@@ -179,7 +186,7 @@ const checkEvery = 100 // input documents
 func (j *job) mapAll(ctx context.Context, snap *store.Snap, coll *store.Collection) error {
 	start := time.Now()
 	uses := j.f.mapper.Uses
-	in, err := openInput(ctx, j.db, snap, coll, j.c, needs(uses))
+	in, err := openInput(ctx, j.db.SpillOptions(j.memory.sort), snap, coll, j.c, needs(uses))
 	if err != nil {
 		return err
 	}

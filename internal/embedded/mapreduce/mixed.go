@@ -14,9 +14,9 @@ import (
 const (
 	maxInMemory  = 500 * 1024 // bytes of emits, as counted by table, beyond which a reduce is tried
 	triggerRatio = 10         // duplicates per key beyond which a reduce is tried
-	// hardLimit bounds what one input document may emit before emits are written out unreduced. A 4.0 server
-	// looks at sizes between documents only.
-	hardLimit = 64 << 20
+	// A 4.0 server looks at sizes between input documents only. Here what one document emits is bounded too:
+	// beyond memory.emits it is written out unreduced, beyond hardInline an inline job fails.
+	hardInline = 1 << 30
 )
 
 // mixed collects emits outside of JavaScript.
@@ -27,12 +27,13 @@ type mixed struct {
 	spare  *table // the other half of a swap
 	onDisk bool   // the output is a collection: emits may be written out
 	runs   *spill.Sorter
+	limit  int // memory.emits
 
 	enc, kbuf, vbuf, rec []byte
 }
 
-func newMixed(f *functions, onDisk bool, runs *spill.Sorter) *mixed {
-	return &mixed{f: f, fold: fold{f: f}, now: &table{}, spare: &table{}, onDisk: onDisk, runs: runs}
+func newMixed(f *functions, onDisk bool, runs *spill.Sorter, limit int) *mixed {
+	return &mixed{f: f, fold: fold{f: f}, now: &table{}, spare: &table{}, onDisk: onDisk, runs: runs, limit: limit}
 }
 
 // emit is the script's emit(key, value).
@@ -60,11 +61,11 @@ func (m *mixed) add(key, v bsonx.Value) error {
 	}
 	m.enc = bsonx.AppendKey(m.enc[:0], key, false)
 	m.now.add(m.enc, key, undefined, v)
-	if len(m.now.arena) > hardLimit {
+	if used := len(m.now.arena) + 32*len(m.now.nodes); used > m.limit {
 		if m.onDisk {
 			return m.dump()
 		}
-		if len(m.now.arena) > 16*hardLimit {
+		if used > hardInline {
 			return tooMuchInline()
 		}
 	}

@@ -19,11 +19,15 @@ type Progress func(phase string, done, total int64)
 // database dbName and gives the reply (without ok). Errors carry MongoDB's codes: 139 for a fault in JavaScript,
 // the codes of the limits (13069, 13070, 13604), 26 and 166 for the source, 11601 or 50 when ctx ends.
 func Run(ctx context.Context, db *store.DB, dbName string, cmd bsonx.Doc, p Progress) (bsonx.Doc, error) {
+	return runWith(ctx, db, dbName, cmd, p, usual())
+}
+
+func runWith(ctx context.Context, db *store.DB, dbName string, cmd bsonx.Doc, p Progress, m memory) (bsonx.Doc, error) {
 	c, err := parse(dbName, cmd)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{c: c, db: db, progress: p}
+	j := &job{c: c, db: db, memory: m, progress: p}
 	n, err := j.run(ctx)
 	if err != nil {
 		return nil, interrupted(ctx, err)

@@ -1,0 +1,272 @@
+// Package mongofake is a scripted server for tests: it speaks enough of the wire
+// protocol for a driver client, and answers each command with what a function
+// says. Tests use it to be a server that they don't have: a router, an old
+// version, one that refuses or fails.
+package mongofake
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/mongo/options"
+	"go.mongodb.org/mongo-driver/x/mongo/driver/wiremessage"
+)
+
+// Command is what a client sent. Documents of a sequence are in Sequences by name.
+type Command struct {
+	DB        string
+	Name      string
+	Body      bson.Raw
+	Sequences map[string][]bson.Raw
+	NoReply   bool // the client does not wait
+}
+
+// Server is a scripted server.
+type Server struct {
+	// WireVersion is the maxWireVersion it claims, default 7 (MongoDB 4.0).
+	WireVersion int32
+	// Mongos makes it a router.
+	Mongos bool
+	// Hello has more fields for the reply to hello.
+	Hello bson.D
+	// NoHello has it refuse the name hello, as versions before 4.4 do.
+	NoHello bool
+	// Handle answers a command; ctx ends with the connection. nil stands for {ok: 1}.
+	Handle func(ctx context.Context, c Command) bson.D
+
+	mu     sync.Mutex
+	names  []string
+	nextID atomic.Int32
+}
+
+// Error is a reply that refuses.
+func Error(code int32, message string) bson.D {
+	d := bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: message}}
+	if code != 0 {
+		d = append(d, bson.E{Key: "code", Value: code})
+	}
+	return d
+}
+
+// Cursor is a reply with a first and only batch.
+func Cursor(ns string, docs ...any) bson.D {
+	if docs == nil {
+		docs = []any{}
+	}
+	return bson.D{{Key: "cursor", Value: bson.D{
+		{Key: "firstBatch", Value: bson.A(docs)}, {Key: "id", Value: int64(0)}, {Key: "ns", Value: ns},
+	}}, {Key: "ok", Value: 1.0}}
+}
+
+// Client connects a driver client to the server, until the test ends.
+func (s *Server) Client(t testing.TB) *mongo.Client {
+	t.Helper()
+	c, err := mongo.Connect(context.Background(), options.Client().ApplyURI("mongodb://fake/?directConnection=true").SetDialer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Disconnect(context.Background()) })
+	return c
+}
+
+// Commands lists the names of the commands handled so far, hello apart.
+func (s *Server) Commands() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.names...)
+}
+
+// DialContext makes a connection; it satisfies options.ContextDialer.
+func (s *Server) DialContext(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	go s.serve(server) // ends with the connection, which the client owns
+	return client, nil
+}
+
+func (s *Server) serve(c net.Conn) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer c.Close()
+	in := make(chan []byte)
+	go func() { // a closed connection is seen while a command runs
+		defer cancel()
+		defer close(in)
+		for {
+			m, err := read(c)
+			if err != nil {
+				return
+			}
+			in <- m
+		}
+	}()
+	for m := range in {
+		if err := s.answer(ctx, c, m); err != nil {
+			_ = c.Close()
+		}
+	}
+}
+
+func read(r io.Reader) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(size[:])
+	if n < 16 || n > 50<<20 {
+		return nil, errors.New("bad length")
+	}
+	m := make([]byte, n)
+	copy(m, size[:])
+	_, err := io.ReadFull(r, m[4:])
+	return m, err
+}
+
+func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
+	_, id, _, op, rest, ok := wiremessage.ReadHeader(m)
+	if !ok {
+		return errors.New("bad header")
+	}
+	var cmd Command
+	switch op {
+	case wiremessage.OpQuery: // the handshake
+		body, err := queryBody(rest)
+		if err != nil {
+			return err
+		}
+		cmd = Command{DB: "admin", Body: body}
+	case wiremessage.OpMsg:
+		var err error
+		if cmd, err = parse(rest); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("opcode %v", op)
+	}
+	first, err := cmd.Body.IndexErr(0)
+	if err != nil {
+		return err
+	}
+	cmd.Name = first.Key()
+	reply, err := bson.Marshal(s.reply(ctx, cmd))
+	if err != nil {
+		return err
+	}
+	if cmd.NoReply {
+		return nil
+	}
+	_, err = w.Write(s.frame(op, id, reply))
+	return err
+}
+
+func queryBody(rest []byte) (bson.Raw, error) {
+	_, rest, ok := wiremessage.ReadQueryFlags(rest)
+	if !ok {
+		return nil, errors.New("bad query")
+	}
+	_, rest, _ = wiremessage.ReadQueryFullCollectionName(rest)
+	_, rest, _ = wiremessage.ReadQueryNumberToSkip(rest)
+	_, rest, _ = wiremessage.ReadQueryNumberToReturn(rest)
+	q, _, ok := wiremessage.ReadQueryQuery(rest)
+	if !ok {
+		return nil, errors.New("bad query")
+	}
+	return bson.Raw(q), nil
+}
+
+func parse(rest []byte) (Command, error) {
+	cmd := Command{Sequences: map[string][]bson.Raw{}}
+	flags, rest, ok := wiremessage.ReadMsgFlags(rest)
+	if !ok {
+		return cmd, errors.New("bad flags")
+	}
+	cmd.NoReply = flags&wiremessage.MoreToCome != 0
+	for len(rest) > 0 {
+		kind, after, ok := wiremessage.ReadMsgSectionType(rest)
+		if !ok {
+			return cmd, errors.New("bad section")
+		}
+		rest = after
+		if kind == wiremessage.SingleDocument {
+			d, after, ok := wiremessage.ReadMsgSectionSingleDocument(rest)
+			if !ok {
+				return cmd, errors.New("bad body")
+			}
+			cmd.Body, rest = bson.Raw(d), after
+			continue
+		}
+		name, docs, after, ok := wiremessage.ReadMsgSectionDocumentSequence(rest)
+		if !ok {
+			return cmd, errors.New("bad sequence")
+		}
+		for _, d := range docs {
+			cmd.Sequences[name] = append(cmd.Sequences[name], bson.Raw(d))
+		}
+		rest = after
+	}
+	cmd.DB, _ = cmd.Body.Lookup("$db").StringValueOK()
+	return cmd, nil
+}
+
+func (s *Server) reply(ctx context.Context, cmd Command) bson.D {
+	switch cmd.Name {
+	case "hello":
+		if s.NoHello {
+			return Error(59, "no such command: 'hello'")
+		}
+		return s.hello()
+	case "isMaster", "ismaster":
+		return s.hello()
+	case "endSessions":
+		return bson.D{{Key: "ok", Value: 1.0}}
+	}
+	s.mu.Lock()
+	s.names = append(s.names, cmd.Name)
+	s.mu.Unlock()
+	if s.Handle != nil {
+		if d := s.Handle(ctx, cmd); d != nil {
+			return d
+		}
+	}
+	return bson.D{{Key: "ok", Value: 1.0}}
+}
+
+func (s *Server) hello() bson.D {
+	wire := s.WireVersion
+	if wire == 0 {
+		wire = 7
+	}
+	d := bson.D{{Key: "ismaster", Value: true}, {Key: "maxWireVersion", Value: wire}, {Key: "minWireVersion", Value: int32(0)}}
+	if s.Mongos {
+		d = append(d, bson.E{Key: "msg", Value: "isdbgrid"})
+	}
+	return append(append(d, s.Hello...), bson.E{Key: "ok", Value: 1.0})
+}
+
+func (s *Server) frame(op wiremessage.OpCode, to int32, doc []byte) []byte {
+	id := s.nextID.Add(1)
+	var start int32
+	var b []byte
+	if op == wiremessage.OpQuery {
+		start, b = wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpReply)
+		b = wiremessage.AppendReplyFlags(b, 0)
+		b = wiremessage.AppendReplyCursorID(b, 0)
+		b = wiremessage.AppendReplyStartingFrom(b, 0)
+		b = wiremessage.AppendReplyNumberReturned(b, 1)
+	} else {
+		start, b = wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpMsg)
+		b = wiremessage.AppendMsgFlags(b, 0)
+		b = wiremessage.AppendMsgSectionType(b, wiremessage.SingleDocument)
+	}
+	b = append(b, doc...)
+	binary.LittleEndian.PutUint32(b[start:], uint32(len(b)))
+	return b
+}

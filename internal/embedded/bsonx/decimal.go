@@ -1,6 +1,7 @@
 package bsonx
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -61,6 +62,24 @@ func decimalOfBits(h, l uint64) decimal {
 }
 
 func (d decimal) isZero() bool { return d.kind == decFinite && d.hi == 0 && d.lo == 0 }
+
+// compareSameExp orders finite decimals of one exponent.
+func (d decimal) compareSameExp(e decimal) int {
+	c := cmp.Compare(d.hi, e.hi)
+	if c == 0 {
+		c = cmp.Compare(d.lo, e.lo)
+	}
+	switch {
+	case d.isZero() && e.isZero():
+		return 0
+	case d.neg != e.neg:
+		c = 1
+	}
+	if d.neg {
+		return -c
+	}
+	return c
+}
 
 // bits packs d, which must be in range.
 func (d decimal) bits() (h, l uint64) {

@@ -193,9 +193,15 @@ func appendDigitsKey(dst []byte, d decimal) []byte {
 	return dst
 }
 
-// compareDecimals orders two numbers of which at least one is a decimal, by
-// their keys, which hold exact values.
+// compareDecimals orders two numbers of which at least one is a decimal: by
+// their coefficients when the exponents agree, otherwise by their keys, which hold exact values.
 func compareDecimals(a, b Value) int {
+	if a.Type == b.Type {
+		x, y := decimalOf(a), decimalOf(b)
+		if x.exp == y.exp && x.kind == decFinite && y.kind == decFinite {
+			return x.compareSameExp(y)
+		}
+	}
 	var ka, kb [48]byte
 	return bytes.Compare(appendNumberKey(ka[:0], a), appendNumberKey(kb[:0], b))
 }

@@ -83,21 +83,21 @@ func (v Value) IsNaN() bool {
 
 // compareNumbers orders two numbers by exact value, NaN first.
 func compareNumbers(a, b Value) int {
+	if a.Type == TypeInt32 && b.Type == TypeInt32 {
+		return cmp.Compare(a.Int32(), b.Int32())
+	}
 	switch a.Type {
 	case TypeInt32, TypeInt64:
-		n, _ := a.AsInt64()
 		switch b.Type {
 		case TypeInt32, TypeInt64:
-			m, _ := b.AsInt64()
-			return cmp.Compare(n, m)
+			return cmp.Compare(asInt(a), asInt(b))
 		case TypeDouble:
-			return compareIntFloat(n, b.Double())
+			return compareIntFloat(asInt(a), b.Double())
 		}
 	case TypeDouble:
 		switch b.Type {
 		case TypeInt32, TypeInt64:
-			m, _ := b.AsInt64()
-			return -compareIntFloat(m, a.Double())
+			return -compareIntFloat(asInt(b), a.Double())
 		case TypeDouble:
 			return cmp.Compare(a.Double(), b.Double())
 		}

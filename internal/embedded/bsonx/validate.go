@@ -37,10 +37,7 @@ func validateDoc(b []byte, depth, maxDepth int) (int, error) {
 	}
 	// pos stays below size-1, the terminator.
 	for pos := 4; pos < size-1; {
-		n := pos + 1
-		for b[n] != 0 {
-			n++ // ends at the terminator at the latest
-		}
+		n := pos + nameEnd(b[pos:size-1])
 		if n >= size-1 {
 			return 0, mongoerr.New(mongoerr.InvalidBSON, "invalid BSON: field name at byte %d does not end", pos+1)
 		}

@@ -21,7 +21,8 @@ func storableDoc(d bsonx.Doc) (bsonx.Doc, error) {
 	var place int // of _id; 0: none seen
 	fill := false // an empty timestamp is to be filled in
 	n := 0
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter() // not in the for clause, which would copy it on each step
+	for it.Next() {
 		n++
 		name := it.Name()
 		if len(name) == 0 {
@@ -88,18 +89,16 @@ func rebuild(d bsonx.Doc, id bsonx.Value) (bsonx.Doc, error) {
 	} else {
 		out = bsonx.AppendElem(out, "_id", id)
 	}
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		name, v := it.Name(), it.Value()
 		if string(name) == "_id" {
 			continue
 		}
-		out = append(out, byte(v.Type))
-		out = append(append(out, name...), 0)
+		out = append(out, it.Elem()...)
 		if v.Type == bsontype.Timestamp && emptyTimestamp(v) {
-			out = binary.LittleEndian.AppendUint64(out, uint64(time.Now().Unix())<<32|1)
-			continue
+			binary.LittleEndian.PutUint64(out[len(out)-8:], uint64(time.Now().Unix())<<32|1)
 		}
-		out = append(out, v.Data...)
 	}
 	out, err := bsoncore.AppendDocumentEnd(out, at)
 	if err == nil && len(out) > MaxDocumentBytes {

@@ -449,3 +449,19 @@ func BenchmarkReadInsert(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCompressedReply(b *testing.B) {
+	body := doc(bsoncore.AppendStringElement(nil, "s", strings.Repeat("mrbench ", 1000)))
+	for _, c := range []Compressor{Snappy, Zlib, Zstd} {
+		b.Run(c.String(), func(b *testing.B) {
+			req := &Message{Header: Header{OpCode: OpMsg}, Compressed: true, Compressor: c}
+			w := NewWriter(io.Discard)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := w.Reply(req, body, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -17,10 +17,9 @@ import (
 type Writer struct {
 	dst    io.Writer
 	buf    []byte
-	packed []byte
+	packer Packer
 	req    *Message
 	lastID int32
-	codec  codec
 }
 
 // NewWriter returns a Writer to dst.
@@ -31,7 +30,7 @@ func NewWriter(dst io.Writer) *Writer { return &Writer{dst: dst} }
 // answered with an OP_REPLY. req must stay valid until Finish.
 func (w *Writer) Start(req *Message, flags uint32) []byte {
 	if outgrown(w.buf, len(w.buf)) { // by the reply before this one
-		w.buf, w.packed = nil, nil
+		w.buf = nil
 	}
 	w.lastID++
 	w.req = req
@@ -40,17 +39,11 @@ func (w *Writer) Start(req *Message, flags uint32) []byte {
 
 // Finish completes the reply that Start began, compressed if the request was, and writes it.
 func (w *Writer) Finish(buf []byte) error {
-	buf, err := endReply(buf, 0, w.req)
+	buf, err := w.packer.EndReply(buf, 0, w.req)
 	if err != nil {
 		return err
 	}
 	w.buf = buf // appending may have moved it
-	if w.req.Compressed {
-		if w.packed, err = w.codec.wrap(w.packed[:0], buf, w.req.Compressor); err != nil {
-			return err
-		}
-		buf = w.packed
-	}
 	_, err = w.dst.Write(buf)
 	return err
 }
@@ -93,13 +86,34 @@ func checksums(req *Message) bool {
 }
 
 // EndReply patches lengths, adds a checksum when req carried one, and compresses
-// as req was compressed. A Writer keeps its compressors between replies; this does not.
+// as req was compressed. A Packer does so without making a compressor each time.
 func EndReply(dst []byte, start int, req *Message) ([]byte, error) {
+	var p Packer
+	defer p.codec.close()
+	return p.EndReply(dst, start, req)
+}
+
+// Packer ends the replies of a connection. It keeps its compressors between
+// them; a zstd encoder, above all, is costly to make. The zero Packer is ready.
+// Not safe for concurrent use.
+type Packer struct {
+	codec  codec
+	packed []byte
+}
+
+// EndReply is the function EndReply.
+func (p *Packer) EndReply(dst []byte, start int, req *Message) ([]byte, error) {
 	dst, err := endReply(dst, start, req)
 	if err != nil || !req.Compressed {
 		return dst, err
 	}
-	return Compress(dst, start, req.Compressor)
+	if outgrown(p.packed, len(p.packed)) { // by the reply before this one
+		p.packed = nil
+	}
+	if p.packed, err = p.codec.wrap(p.packed[:0], dst[start:], req.Compressor); err != nil {
+		return nil, err
+	}
+	return append(dst[:start], p.packed...), nil
 }
 
 func endReply(dst []byte, start int, req *Message) ([]byte, error) {

@@ -106,7 +106,9 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 	}
 	rep.SplitKeys = len(keys)
 	for _, k := range keys {
-		s.add(k)
+		if bracketOf(k) != nullish { // an index has null for a missing field
+			s.add(k)
+		}
 	}
 	rep.Types = s.list()
 	rep.Pieces = pieces(c.Key, choose(keys, c.Ranges), s.present)

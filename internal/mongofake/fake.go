@@ -5,6 +5,7 @@
 package mongofake
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -137,7 +138,7 @@ func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
 	}
 	var cmd Command
 	switch op {
-	case wiremessage.OpQuery: // the handshake
+	case opQuery:
 		body, err := queryBody(rest)
 		if err != nil {
 			return err
@@ -167,19 +168,21 @@ func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
 	return err
 }
 
+// The legacy opcodes of a driver's first handshake.
+const (
+	opQuery wiremessage.OpCode = 2004
+	opReply wiremessage.OpCode = 1
+)
+
+// queryBody reads a legacy query: flags, a name, two numbers, the document.
 func queryBody(rest []byte) (bson.Raw, error) {
-	_, rest, ok := wiremessage.ReadQueryFlags(rest)
-	if !ok {
+	end := bytes.IndexByte(rest[min(4, len(rest)):], 0)
+	at := 4 + end + 1 + 8
+	if end < 0 || at > len(rest) {
 		return nil, errors.New("bad query")
 	}
-	_, rest, _ = wiremessage.ReadQueryFullCollectionName(rest)
-	_, rest, _ = wiremessage.ReadQueryNumberToSkip(rest)
-	_, rest, _ = wiremessage.ReadQueryNumberToReturn(rest)
-	q, _, ok := wiremessage.ReadQueryQuery(rest)
-	if !ok {
-		return nil, errors.New("bad query")
-	}
-	return bson.Raw(q), nil
+	q := bson.Raw(rest[at:])
+	return q, q.Validate()
 }
 
 func parse(rest []byte) (Command, error) {
@@ -255,12 +258,10 @@ func (s *Server) frame(op wiremessage.OpCode, to int32, doc []byte) []byte {
 	id := s.nextID.Add(1)
 	var start int32
 	var b []byte
-	if op == wiremessage.OpQuery {
-		start, b = wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpReply)
-		b = wiremessage.AppendReplyFlags(b, 0)
-		b = wiremessage.AppendReplyCursorID(b, 0)
-		b = wiremessage.AppendReplyStartingFrom(b, 0)
-		b = wiremessage.AppendReplyNumberReturned(b, 1)
+	if op == opQuery {
+		start, b = wiremessage.AppendHeaderStart(nil, id, to, opReply)
+		b = append(b, make([]byte, 4+8+4)...) // flags, cursor, starting from
+		b = binary.LittleEndian.AppendUint32(b, 1)
 	} else {
 		start, b = wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpMsg)
 		b = wiremessage.AppendMsgFlags(b, 0)

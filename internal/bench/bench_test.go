@@ -122,7 +122,7 @@ func result() *Result {
 }
 
 func TestFileRoundTrip(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "sub", "r.ndjson")
+	path := filepath.Join(t.TempDir(), "r.ndjson")
 	want := result()
 	for range 2 {
 		f, err := Create(path)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -58,11 +57,9 @@ type File struct {
 	used bool
 }
 
-// Create opens path for appending, making its directory; an empty file that nothing was written to is removed by Close.
+// Create opens path for appending; its directory must exist. An empty file that nothing was written to is removed by
+// Close.
 func Create(path string) (*File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("result file %s: %w", path, err)
-	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("result file: %w", err)

@@ -148,15 +148,15 @@ func (c *cleaner) judge(ctx context.Context, name, run string) (drop bool, reaso
 	case o == nil && recorded:
 		return true, "recorded in the data directory", nil
 	case o == nil:
-		return false, "the name is like mrbench's, but there is no mark of mrbench in it and no record of it", nil
+		return false, "no mark of mrbench in it, and not recorded", nil
 	case o.Run != run && !recorded:
-		return false, "it carries the mark of another run than its name says", nil
+		return false, "it carries another run's mark", nil
 	case o.Host == c.host && o.PID != os.Getpid() && alive(o.PID):
-		return false, fmt.Sprintf("the run that made it still goes on: process %d", o.PID), nil
+		return false, fmt.Sprintf("its run still goes on: process %d", o.PID), nil
 	case o.Host != c.host && !recorded && !c.o.otherHosts:
-		return false, fmt.Sprintf("made by a run on %s, which may still go on; --other-hosts drops it", o.Host), nil
+		return false, fmt.Sprintf("made on %s: --other-hosts drops it", o.Host), nil
 	}
-	return true, "made by mrbench on " + o.Created.Local().Format("2006-01-02 15:04"), nil
+	return true, "made by mrbench, " + o.Created.Local().Format("2006-01-02 15:04"), nil
 }
 
 // alive says whether a process of this machine exists.
@@ -195,11 +195,11 @@ func (c *cleaner) collections(ctx context.Context) error {
 			}
 			continue
 		case k.UUID == "" || uuid == "":
-			reason = "this server gives collections no UUID, so nothing proves that it is the one that was seeded"
+			reason = "no UUID proves that it is the seeded one"
 		case uuid != k.UUID:
-			reason = "it was made anew by someone else: another UUID than the one that was seeded"
+			reason = "not the seeded one: it has another UUID"
 		default:
-			drop, reason = true, "seeded by mrbench on "+k.Time.Local().Format("2006-01-02 15:04")
+			drop, reason = true, "seeded by mrbench, "+k.Time.Local().Format("2006-01-02 15:04")
 		}
 		if drop && !c.o.dryRun {
 			if err := db.Collection(collName).Drop(ctx); err != nil {
@@ -224,7 +224,7 @@ func (c *cleaner) done(kind, name string, dropped bool, reason string) error {
 
 func cleanTable(items []cleaned, dryRun bool) *report.Table {
 	t := &report.Table{Columns: []report.Column{
-		{Title: "what", Left: true, Drop: 1}, {Title: "name", Left: true}, {Title: "", Name: "action", Left: true}, {Title: "why", Left: true, Max: 60},
+		{Title: "what", Left: true, Drop: 1}, {Title: "name", Left: true}, {Title: "", Name: "action", Left: true}, {Title: "why", Left: true},
 	}}
 	n := 0
 	for _, i := range items {

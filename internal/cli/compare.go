@@ -154,7 +154,7 @@ func (c *comparison) warn(old, new *bench.Result) {
 	differ("the collection", old.Dataset.NS, new.Dataset.NS)
 	differ("the key", old.Dataset.Key, new.Dataset.Key)
 	differ("the number of documents", report.Thousands(old.Dataset.Documents), report.Thousands(new.Dataset.Documents))
-	differ("the server", serverName(old.Server)+" "+old.Server.Version, serverName(new.Server)+" "+new.Server.Version)
+	differ("the server", serverName(old.Server), serverName(new.Server))
 	differ("the server's address", old.Server.Address, new.Server.Address)
 	differ("the topology", old.Server.Topology, new.Server.Topology)
 	differ("mrbench", old.Context.Mrbench, new.Context.Mrbench)
@@ -187,7 +187,7 @@ func comparisonTable(c comparison) *report.Table {
 	}
 	u := report.UnitFor(all...)
 	t := &report.Table{
-		Title: fmt.Sprintf("%s, %s documents, by %s; %s %s", c.New.Dataset.NS, report.Thousands(c.New.Dataset.Documents), c.New.Dataset.Key, serverName(c.New.Server), c.New.Server.Version),
+		Title: fmt.Sprintf("%s: %s documents counted by %s; %s", c.New.Dataset.NS, report.Thousands(c.New.Dataset.Documents), c.New.Dataset.Key, serverName(c.New.Server)),
 		Columns: []report.Column{
 			{Title: "row", Name: "id", Left: true}, {Title: "what", Name: "label", Left: true, Drop: 2},
 			{Title: "old " + u.Name, Name: "old_seconds"}, {Title: "new " + u.Name, Name: "new_seconds"},

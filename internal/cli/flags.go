@@ -38,7 +38,7 @@ func same(s string) string { return s }
 // enumFlag is one of the allowed words.
 func enumFlag(c *cobra.Command, p *string, name, short, def string, allowed []string, usage string) {
 	*p = def
-	c.Flags().VarP(&value[string]{p, "", func(s string) (string, error) {
+	c.Flags().VarP(&value[string]{p, "word", func(s string) (string, error) {
 		for _, a := range allowed {
 			if strings.EqualFold(a, s) {
 				return a, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -24,7 +25,8 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	if text == "" {
 		text = c.Short
 	}
-	fmt.Fprintf(&b, "%s\n\nUSAGE\n  %s\n", strings.TrimSpace(text), c.UseLine())
+	width := min(a.env.columns(), 120)
+	fmt.Fprintf(&b, "%s\n\nUSAGE\n  %s\n", reflow(text, min(width, 100)), c.UseLine())
 	if c.HasAvailableSubCommands() {
 		b.WriteString("\nCOMMANDS\n")
 		for _, sub := range c.Commands() {
@@ -36,7 +38,6 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	if c.Example != "" {
 		fmt.Fprintf(&b, "\nEXAMPLES\n%s\n", c.Example)
 	}
-	width := min(a.env.columns(), 120)
 	if c.HasAvailableLocalFlags() && c.HasParent() {
 		fmt.Fprintf(&b, "\nFLAGS\n%s", c.LocalFlags().FlagUsagesWrapped(width))
 	}
@@ -54,4 +55,29 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	fmt.Fprintf(&b, "\nEXIT STATUS\n%s\n", strings.TrimRight(exits, "\n"))
 	// Help goes to Stdout; when that is closed there is nobody to tell.
 	_, _ = c.OutOrStdout().Write([]byte(b.String()))
+}
+
+// reflow breaks paragraphs, which an empty line separates, into lines of at most width characters.
+func reflow(text string, width int) string {
+	var paragraphs []string
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		var b strings.Builder
+		used := 0
+		for _, word := range strings.Fields(p) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case used == 0:
+			case used+1+n > width:
+				b.WriteByte('\n')
+				used = 0
+			default:
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += n
+		}
+		paragraphs = append(paragraphs, b.String())
+	}
+	return strings.Join(paragraphs, "\n\n")
 }

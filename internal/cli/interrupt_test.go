@@ -166,7 +166,7 @@ func TestDifferentAnswers(t *testing.T) {
 	if code != exitDiffer || !strings.Contains(stderr, "the answer of agg is not the answer of mr") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"the first keys on which mr and agg differ", "[2,3]", "(no such key)", " NO "} {
+	for _, want := range []string{"the first keys on which mr and agg differ", "[2,3]", "(no such key)", "×  NO"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -211,8 +211,8 @@ func TestCleanLeavesWhatIsNotOurs(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, want := range []string{
-		"1 of 6 dropped", "_1  dropped ", "there is no mark of mrbench in it", "another run than its name says", "still goes on: process",
-		"made by a run on elsewhere.example", "it was made anew by someone else",
+		"1 of 6 dropped", "_1  dropped ", "no mark of mrbench in it, and not recorded", "it carries another run's mark",
+		"its run still goes on: process", "made on elsewhere.example: --other-hosts drops it", "not the seeded one: it has another UUID",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

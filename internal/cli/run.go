@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -127,6 +128,8 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	path := filepath.Join(resultsDir(dir), id+".ndjson")
 	if o.save != "" {
 		path = a.env.path(o.save)
+	} else if err := os.MkdirAll(resultsDir(dir), 0o755); err != nil {
+		return fmt.Errorf("results: %w", err)
 	}
 	file, err := bench.Create(path)
 	if err != nil {
@@ -203,7 +206,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 			row.Ranges = len(m.ranges)
 			row.Threads = min(m.o.threads, row.Ranges)
 		}
-		row.Label = v.label(r.Dataset.Key, row.Ranges, row.Threads)
+		row.Label = v.label(row.Ranges, row.Threads)
 		r.Rows = append(r.Rows, row)
 	}
 	return nil

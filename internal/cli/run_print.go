@@ -71,8 +71,8 @@ func timesTable(r *bench.Result) *report.Table {
 		}
 	}
 	t := &report.Table{
-		Title: fmt.Sprintf("%s: the number of documents of each %s, of %s documents; %s %s; %s",
-			r.Dataset.NS, r.Dataset.Key, report.Thousands(r.Dataset.Documents), serverName(r.Server), r.Server.Version, times(runs)),
+		Title: fmt.Sprintf("%s: %s documents counted by %s; %s; %s",
+			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key, serverName(r.Server), times(runs)),
 		Columns: []report.Column{
 			{Title: "row", Name: "id", Left: true},
 			{Title: "threads", Drop: 5}, {Title: "ranges", Drop: 7}, {Title: "dbs", Name: "output_dbs", Drop: 6},
@@ -146,7 +146,7 @@ func serverName(s bench.Server) string {
 	if s.Kind == "embedded" {
 		return "embedded engine"
 	}
-	return "MongoDB"
+	return "MongoDB " + s.Version
 }
 
 func unitOf(r *bench.Result) report.Unit {
@@ -154,9 +154,6 @@ func unitOf(r *bench.Result) report.Unit {
 	for _, row := range r.Rows {
 		if row.Seconds != nil {
 			all = append(all, row.Seconds.Median)
-		}
-		if row.ServerSeconds != nil {
-			all = append(all, *row.ServerSeconds)
 		}
 	}
 	return report.UnitFor(all...)

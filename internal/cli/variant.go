@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mrbench/mr"
 )
@@ -93,34 +94,39 @@ func (v variant) name() string {
 	return id
 }
 
-// label tells people what the row does.
-func (v variant) label(key string, ranges, threads int) string {
-	in := ""
+// label tells people what the row does. It is short because a table has little room.
+func (v variant) label(ranges, threads int) string {
+	var parts []string
+	if v.aggregate {
+		parts = append(parts, "$group")
+	}
+	if v.sort {
+		parts = append(parts, "sort")
+	}
+	if v.covered {
+		parts = append(parts, "index alone")
+	}
 	if v.ranges {
-		in = fmt.Sprintf(", %d ranges", ranges)
+		in := fmt.Sprintf("%d ranges", ranges)
 		if threads < ranges {
 			in += fmt.Sprintf(" in %d threads", threads)
 		}
-	}
-	if v.aggregate {
-		if v.covered {
-			return "$group, index alone" + in
+		parts = append(parts, in)
+		if v.layout == mr.SeparateDatabases {
+			parts = append(parts, fmt.Sprintf("%d dbs", ranges))
 		}
-		return "aggregation $group" + in
-	}
-	text := "mapReduce"
-	if v.sort {
-		text += ", sort"
-	}
-	text += in
-	if v.layout == mr.SeparateDatabases {
-		text += ", a database each"
 	}
 	if v.js {
-		text += ", jsMode"
+		parts = append(parts, "jsMode")
 	}
-	if text == "mapReduce" {
-		text += " as written"
+	text := strings.Join(parts, ", ")
+	switch {
+	case text == "":
+		return "mapReduce as written"
+	case text == "$group":
+		return "aggregation $group"
+	case text == "sort":
+		return "mapReduce, sort"
 	}
 	return text
 }

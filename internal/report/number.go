@@ -48,17 +48,15 @@ type Unit struct {
 	decimals int
 }
 
-// UnitFor chooses seconds or milliseconds so that the largest of the given
-// times (in seconds) has about four digits.
+// UnitFor chooses seconds or milliseconds for times in seconds, so that the fastest of a column still says something
+// beside the slowest.
 func UnitFor(seconds ...float64) Unit {
 	largest := 0.0
 	for _, s := range seconds {
 		largest = math.Max(largest, s)
 	}
 	switch {
-	case largest >= 100:
-		return Unit{"s", 1, 1}
-	case largest >= 1:
+	case largest >= 10:
 		return Unit{"s", 1, 2}
 	case largest >= 0.1:
 		return Unit{"ms", 1000, 0}

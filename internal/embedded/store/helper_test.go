@@ -17,7 +17,7 @@ var (
 )
 
 // jdoc makes a document of extended JSON.
-func jdoc(t testing.TB, format string, args ...any) bsonx.Doc {
+func jdoc(t fataler, format string, args ...any) bsonx.Doc {
 	t.Helper()
 	if len(args) > 0 {
 		format = fmt.Sprintf(format, args...)
@@ -31,6 +31,15 @@ func jdoc(t testing.TB, format string, args ...any) bsonx.Doc {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// fataler is what testing.TB and *rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Error(args ...any)
+	Errorf(format string, args ...any)
 }
 
 func openMem(t testing.TB) *DB {
@@ -67,7 +76,7 @@ func mustIndex(t testing.TB, db *DB, ns NS, spec string) {
 	}
 }
 
-func allDocs(t testing.TB, db *DB, ns NS) []bsonx.Doc {
+func allDocs(t fataler, db *DB, ns NS) []bsonx.Doc {
 	t.Helper()
 	s := db.Snapshot()
 	defer s.Close()
@@ -87,7 +96,7 @@ func allDocs(t testing.TB, db *DB, ns NS) []bsonx.Doc {
 	return docs
 }
 
-func mustValidate(t testing.TB, db *DB, ns NS) *ValidateReport {
+func mustValidate(t fataler, db *DB, ns NS) *ValidateReport {
 	t.Helper()
 	r, err := db.Validate(ctx, ns)
 	if err != nil {

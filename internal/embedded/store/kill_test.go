@@ -193,7 +193,7 @@ func checkAfterKill(t *testing.T, dir string, acked map[string]int, built string
 }
 
 // checkNoStrays makes sure that every key belongs to something in the catalog, and that there are no temporary files.
-func checkNoStrays(t testing.TB, db *DB) {
+func checkNoStrays(t fataler, db *DB) {
 	t.Helper()
 	known := map[uint64]bool{}
 	for _, colls := range db.cat.Load().dbs {

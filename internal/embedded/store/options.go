@@ -78,6 +78,8 @@ func pebbleOptions(o Options, fs vfs.FS, h *health) *pebble.Options {
 	if po.CacheSize <= 0 {
 		po.CacheSize = defaultCache
 	}
+	// Compactions on behalf of readers would be asked for while an iterator closes, which must not wait.
+	po.Experimental.ReadSamplingMultiplier = -1
 	po.Levels[0] = pebble.LevelOptions{
 		BlockSize:      32 << 10,
 		IndexBlockSize: 256 << 10,

@@ -34,13 +34,19 @@ func (db *DB) Snapshot() *Snap {
 	return &Snap{db: db, p: db.p.NewSnapshot(), cat: db.cat.Load()}
 }
 
-// Close gives the view back. Idempotent.
+// Close gives the view back. Idempotent. pebble looks for compactions then, for which it may wait
+// for the manifest and so for a full disk; the caller need not.
 func (s *Snap) Close() error {
 	if s.p == nil || s.closed.Swap(true) {
 		return nil
 	}
-	defer s.db.snaps.Done()
-	return s.p.Close()
+	go func() {
+		defer s.db.snaps.Done()
+		if err := s.p.Close(); err != nil {
+			s.db.health.log("closing a snapshot: %v", err)
+		}
+	}()
+	return nil
 }
 
 // Databases lists those with a collection, sorted.

@@ -33,13 +33,14 @@ type Runtime struct {
 func New() *Runtime {
 	r := &Runtime{vm: goja.New()}
 	r.vm.SetMaxCallStackSize(maxCallDepth)
-	r.watch.ctx = context.Background()
+	r.watch = watcher{ctx: context.Background(), growth: maxGrowth}
 	r.undefined, r.null = goja.Undefined(), goja.Null()
 	r.yes, r.no = r.vm.ToValue(true), r.vm.ToValue(false)
 	r.defineKinds()
 	r.defineArrayHelpers()
 	r.defineText()
 	r.defineHelpers()
+	r.guardStrings()
 	r.guardEval()
 	return r
 }

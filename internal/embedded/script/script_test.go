@@ -397,3 +397,41 @@ func TestUses(t *testing.T) {
 		}
 	}
 }
+
+func TestRunawayMemory(t *testing.T) {
+	for name, src := range map[string]string{
+		"text":  "function () { var s = 'x'; for (;;) s += s; }",
+		"array": "function () { var a = []; for (;;) a.push({}); }",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New()
+			r.watch.growth = 64 << 20
+			defer r.Watch(context.Background())()
+			f, err := r.Function("map", src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = r.Call(f, bsonx.Value{}); mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestLongTexts(t *testing.T) {
+	for _, expr := range []string{"'x'.repeat(1e10)", "'x'.padEnd(1e10)", "new Array(1e9).join('abc')"} {
+		if _, err := eval(t, New(), expr); err == nil || !strings.Contains(err.Error(), "RangeError") {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+	for expr, want := range map[string]string{
+		"new Array(3000).join('ab').length": `{"$numberDouble":"5998.0"}`,
+		"[1, 2, 3].join()":                  `"1,2,3"`,
+		"(function () { var a = new Array(2000); a[7] = 'q'; return a.join(''); })()": `"q"`,
+		"[1, [2, 3]].join(null)": `"1null2,3"`,
+	} {
+		if v, err := eval(t, New(), expr); err != nil || text(t, v) != want {
+			t.Errorf("%s = %s (%v), want %s", expr, text(t, v), err, want)
+		}
+	}
+}

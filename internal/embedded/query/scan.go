@@ -71,8 +71,11 @@ type scanStats struct{ keys, docs atomic.Int64 }
 // counted by blocks: exact once a source has ended.
 func (p *Plan) Stats() (keysExamined, docsExamined int64) {
 	keys, docs := p.stats.keys.Load(), p.stats.docs.Load()
-	if p.Index == nil || p.Index.IsID() && !p.Covered {
-		return docs, keys // steps over records
+	switch {
+	case p.Index == nil:
+		return 0, keys // steps over records
+	case p.Index.IsID() && !p.Covered:
+		return keys, keys
 	}
 	return keys, docs
 }

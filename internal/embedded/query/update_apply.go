@@ -74,6 +74,9 @@ func (a *application) step(t *tree, c *change, i int, part string) error {
 	if at >= 0 {
 		sub := t.open(at)
 		if sub == nil {
+			if isElementID(c.parts[i+1]) {
+				return bad("Cannot apply array updates to non-array element %s: %s", part, t.value(at).String())
+			}
 			if !c.create {
 				return nil
 			}

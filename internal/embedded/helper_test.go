@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.mongodb.org/mongo-driver/bson"
@@ -33,7 +34,12 @@ func connect(t testing.TB, e *Engine, opts ...*options.ClientOptions) *mongo.Cli
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	t.Cleanup(func() {
+		// An engine that is closed is looked for in vain, to end sessions there.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = client.Disconnect(ctx)
+	})
 	return client
 }
 

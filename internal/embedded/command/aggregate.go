@@ -86,7 +86,10 @@ func (c *call) parseAggregate() (*aggregation, error) {
 	}
 	a.stages = v.Doc()
 	var err error
-	a.opts = pipeline.Options{DB: c.s.db, NS: a.source, MemoryLimit: blockingMemory}
+	a.opts = pipeline.Options{
+		DB: c.s.db, NS: a.source, MemoryLimit: blockingMemory,
+		CurrentOps: func() []bsonx.Doc { return c.s.ops.documents(false, nil) },
+	}
 	if a.opts.AllowDiskUse, err = c.flag("allowDiskUse", true); err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func winningPlan(plan *query.Plan) bsonx.Doc {
 
 func (c *call) executionStats(ctx context.Context, snap *store.Snap, plan *query.Plan) error {
 	started := time.Now()
-	var n int64
+	var n, keys, docs int64
 	if plan != nil {
 		src, err := plan.Open(snap)
 		if err != nil {
@@ -209,11 +209,14 @@ func (c *call) executionStats(ctx context.Context, snap *store.Snap, plan *query
 		if n, err = drain(ctx, src, nil); err != nil {
 			return err
 		}
+		keys, docs = plan.Stats()
 	}
 	at := c.startDoc("executionStats")
 	c.bool("executionSuccess", true)
 	c.count("nReturned", n)
 	c.count("executionTimeMillis", time.Since(started).Milliseconds())
+	c.count("totalKeysExamined", keys)
+	c.count("totalDocsExamined", docs)
 	c.doc("executionStages", winningPlan(plan))
 	c.end(at)
 	return nil

@@ -110,7 +110,8 @@ func opConcatArrays(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 			w.drop()
 			return missing, errf(28664, "$concatArrays only supports arrays, not %s", typeName(v))
 		}
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			w.push(it.Value())
 		}
 	}
@@ -121,7 +122,8 @@ func opIn(_ *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 	if a[1].Type != tArray {
 		return missing, errf(40081, "$in requires an array as a second argument, found: %s", typeName(a[1]))
 	}
-	for it := a[1].Elems(); it.Next(); {
+	it := a[1].Elems()
+	for it.Next() {
 		if compare(a[0], it.Value()) == 0 {
 			return vTrue, nil
 		}

@@ -157,7 +157,8 @@ func (n *reduceNode) eval(st *state) (bsonx.Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	for it := in.Elems(); it.Next(); {
+	it := in.Elems()
+	for it.Next() {
 		st.vars[n.this], st.vars[n.value] = it.Value(), acc
 		if acc, err = n.body.eval(st); err != nil {
 			return missing, err

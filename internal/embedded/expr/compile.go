@@ -17,6 +17,8 @@ type compiler struct {
 	local []localVar
 	depth int
 	fold  bool
+	// functions counts the $functions compiled.
+	functions int
 }
 
 type localVar struct {

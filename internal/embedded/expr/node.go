@@ -46,7 +46,8 @@ func (n *pathNode) in(st *state, i int, v bsonx.Value) bsonx.Value {
 	case tArray:
 		// A path into an array gives the array of what its documents have there.
 		w := st.build(tArray)
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			e := it.Value()
 			if e.Type != tDoc {
 				continue

@@ -12,7 +12,8 @@ func opObjectToArray(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) 
 		return missing, errf(40390, "$objectToArray requires a document input, found: %s", typeName(a[0]))
 	}
 	w := st.build(tArray)
-	for it := a[0].Elems(); it.Next(); {
+	it := a[0].Elems()
+	for it.Next() {
 		kv := st.build(tDoc)
 		kv.elem("k", st.strBytes(it.Name()))
 		kv.elem("v", it.Value())
@@ -54,7 +55,8 @@ func opArrayToObject(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) 
 	}
 	var o objectBuilder
 	var kind bsonx.Type
-	for it := a[0].Elems(); it.Next(); {
+	it := a[0].Elems()
+	for it.Next() {
 		v := it.Value()
 		if kind == 0 {
 			kind = v.Type
@@ -123,7 +125,8 @@ func opMergeObjects(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 		if v.Type != tDoc {
 			return missing, errf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, typeName(v))
 		}
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			o.set(string(it.Name()), it.Value())
 		}
 	}
@@ -226,7 +229,8 @@ func parseSetField(c *compiler, name string, arg bsonx.Value) (node, error) {
 			return missing, errf(4161105, "%s requires 'input' to evaluate to type Object", name)
 		}
 		var o objectBuilder
-		for it := a[0].Elems(); it.Next(); {
+		it := a[0].Elems()
+		for it.Next() {
 			o.set(string(it.Name()), it.Value())
 		}
 		o.set(k, a[1])

@@ -10,10 +10,11 @@ import (
 // one) has the system variables only: ROOT, CURRENT, NOW, REMOVE. A Scope is
 // immutable.
 type Scope struct {
-	parent *Scope
-	name   string
-	val    bsonx.Value
-	bound  bool // set by Expr.Bind before evaluating
+	parent  *Scope
+	name    string
+	val     bsonx.Value
+	bound   bool // set by Expr.Bind before evaluating
+	scripts *Scripts
 }
 
 // With returns a scope that also has a variable with a fixed value (a command's

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/script"
 )
 
 // state is what one goroutine needs to evaluate a tree.
@@ -20,6 +21,8 @@ type state struct {
 	zones   map[string]*time.Location
 	regexes map[string]matcher
 	rng     *rand.Rand
+	js      *script.Runtime
+	funcs   map[int]*script.Func
 }
 
 const firstArena = 256

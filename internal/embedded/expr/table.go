@@ -77,7 +77,7 @@ func logicOps() map[string]op {
 		"$and": logic(false), "$or": logic(true), "$not": fixed(1, opNot),
 		"$cond": parser(parseCond), "$ifNull": parser(parseIfNull), "$switch": parser(parseSwitch),
 		"$let": parser(parseLet), "$literal": parser(parseLiteral), "$const": parser(parseLiteral),
-		"$rand": {parse: parseRand, impure: true},
+		"$rand": {parse: parseRand, impure: true}, "$function": {parse: parseFunction, impure: true},
 	}
 }
 

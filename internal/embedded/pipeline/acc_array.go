@@ -176,14 +176,16 @@ func (c *mergeObjectsColumn) merge(g uint32, src []byte) ([]byte, error) {
 func mergeDocs(dst []byte, a, b bsonx.Doc) []byte {
 	start := len(dst)
 	dst = bsonx.BeginDoc(dst)
-	for it := a.Iter(); it.Next(); {
+	it := a.Iter()
+	for it.Next() {
 		v := it.Value()
 		if n := b.Get(string(it.Name())); !n.IsMissing() {
 			v = n
 		}
 		dst = appendRaw(dst, it.Name(), v)
 	}
-	for it := b.Iter(); it.Next(); {
+	it = b.Iter()
+	for it.Next() {
 		if a.Get(string(it.Name())).IsMissing() {
 			dst = appendRaw(dst, it.Name(), it.Value())
 		}

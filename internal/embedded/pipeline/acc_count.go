@@ -9,8 +9,9 @@ import (
 
 // countColumn is $sum of a constant whole number.
 type countColumn struct {
-	by bsonx.Value
-	n  []int64
+	by  bsonx.Value
+	n   []int64
+	buf [8]byte
 }
 
 func (c *countColumn) resize(n int) { c.n = grow(c.n, n) }
@@ -29,17 +30,19 @@ func (c *countColumn) update(ids []uint32, _ []bsonx.Doc) error {
 
 func (c *countColumn) result(g uint32) (bsonx.Value, error) { return c.times(c.n[g]), nil }
 
-// times is n times the constant, in its type or the next that holds it.
+// times is n times the constant, in its type or the next that holds it; valid until the next call.
 func (c *countColumn) times(n int64) bsonx.Value {
 	by, _ := c.by.AsInt64()
 	p := by * n
 	if by != 0 && (p/by != n || by == -1 && n == math.MinInt64) {
 		return bsonx.Double(float64(by) * float64(n))
 	}
-	if c.by.Type == tInt32 {
-		return intOrLong(p)
+	if c.by.Type == tInt32 && p == int64(int32(p)) {
+		binary.LittleEndian.PutUint32(c.buf[:], uint32(p))
+		return bsonx.Value{Type: tInt32, Data: c.buf[:4]}
 	}
-	return bsonx.Int64(p)
+	binary.LittleEndian.PutUint64(c.buf[:], uint64(p))
+	return bsonx.Value{Type: tInt64, Data: c.buf[:]}
 }
 
 func (c *countColumn) partial(dst []byte, g uint32) []byte {

@@ -41,7 +41,8 @@ func appendSet(dst []byte, d bsonx.Doc, path []string, v bsonx.Value) []byte {
 	start := len(dst)
 	dst = bsonx.BeginDoc(dst)
 	done := false
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if done || string(it.Name()) != path[0] {
 			dst = appendRaw(dst, it.Name(), it.Value())
 			continue

@@ -95,7 +95,8 @@ func eachValue(v bsonx.Value, parts []string, visit func(bsonx.Value)) {
 	if len(parts) == 0 {
 		visit(v)
 		if v.Type == tArray {
-			for it := v.Elems(); it.Next(); {
+			it := v.Elems()
+			for it.Next() {
 				visit(it.Value())
 			}
 		}
@@ -106,7 +107,8 @@ func eachValue(v bsonx.Value, parts []string, visit func(bsonx.Value)) {
 		eachValue(v.Doc().Get(parts[0]), parts[1:], visit)
 	case tArray:
 		visit(null)
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			eachValue(it.Value(), parts, visit)
 		}
 	default:
@@ -132,7 +134,8 @@ func (x *foreignIndex) find(f *query.Filter, v bsonx.Value, add func(bsonx.Doc))
 	}
 	collect(v)
 	if v.Type == tArray {
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			collect(it.Value())
 		}
 	}

@@ -93,7 +93,9 @@ func (ps *parser) column(op string, arg bsonx.Value) (column, error) {
 		}
 		return &countColumn{by: bsonx.Int32(1)}, nil
 	case "$sum", "$avg", "$min", "$max", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp", "$mergeObjects":
-	case "$accumulator", "$median", "$percentile":
+	case "$accumulator":
+		return parseScripted(ps, arg)
+	case "$median", "$percentile":
 		return nil, errf(115, "the accumulator %s is not supported by this engine", op)
 	default:
 		return nil, errf(15952, "unknown group operator '%s'", op)
@@ -152,6 +154,8 @@ func (a accumulator) deps(d *deps) {
 		d.expr(c.r.e)
 	case *mergeObjectsColumn:
 		d.expr(c.r.e)
+	case *scriptColumn:
+		d.expr(c.args)
 	case *pickColumn:
 		d.expr(c.r.e)
 		if c.sort != nil {
@@ -165,7 +169,7 @@ func (a accumulator) deps(d *deps) {
 // ordered: the result depends on the order of the documents.
 func (a accumulator) ordered() bool {
 	switch a.col.(type) {
-	case *endColumn, *pushColumn, *mergeObjectsColumn:
+	case *endColumn, *pushColumn, *mergeObjectsColumn, *scriptColumn:
 		return true
 	case *pickColumn:
 		return true // equal keys are told apart by their order

@@ -88,7 +88,7 @@ func Parse(stages bsonx.Doc, o Options) (*Pipeline, error) {
 	if len(o.Collation) > len(bsonx.Empty) {
 		return nil, errf(mongoerr.CommandNotSupported, "collation is not supported by this engine")
 	}
-	scope := (&expr.Scope{}).With("NOW", expr.Now())
+	scope := (&expr.Scope{}).With("NOW", expr.Now()).WithScripts(&expr.Scripts{})
 	if len(o.Let) > len(bsonx.Empty) {
 		for it := o.Let.Iter(); it.Next(); {
 			name := string(it.Name())
@@ -149,7 +149,24 @@ func (p *Pipeline) Run(ctx context.Context, snap *store.Snap) (query.Source, err
 	if err != nil {
 		return nil, err
 	}
-	return chain(r, src, rest)
+	if src, err = chain(r, src, rest); err != nil || p.sub {
+		return src, err
+	}
+	if x := p.scope.Scripts(); x != nil && x.Used() {
+		src = &watched{src, x}
+	}
+	return src, nil
+}
+
+// watched lets the end of ctx stop JavaScript of all stages.
+type watched struct {
+	query.Source
+	scripts *expr.Scripts
+}
+
+func (w *watched) Next(ctx context.Context) ([]bsonx.Doc, error) {
+	defer w.scripts.Watch(ctx)()
+	return w.Source.Next(ctx)
 }
 
 // chain opens stages one behind the other.
@@ -215,6 +232,9 @@ func (p *Pipeline) RunOn(ctx context.Context, doc bsonx.Doc) (bsonx.Doc, error) 
 		return nil, err
 	}
 	defer src.Close()
+	if x := p.scope.Scripts(); x.Used() && !p.sub {
+		defer x.Watch(ctx)()
+	}
 	docs, err := src.Next(ctx)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,8 @@ func (n *projNode) apply(dst []byte, d, root bsonx.Doc) ([]byte, error) {
 	dst = bsonx.BeginDoc(dst)
 	clear(n.done)
 	var err error
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		i := n.find(it.Name())
 		if i < 0 {
 			if n.mode != include {
@@ -160,7 +161,8 @@ func (n *projNode) value(dst []byte, name string, v bsonx.Value, root bsonx.Doc)
 
 func (n *projNode) array(dst []byte, v bsonx.Value, root bsonx.Doc) ([]byte, error) {
 	i := 0
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		var ok bool
 		var err error
 		if dst, ok, err = n.value(dst, indexName(i), it.Value(), root); err != nil {

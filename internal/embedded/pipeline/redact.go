@@ -63,7 +63,8 @@ func (s *redactStage) redact(dst []byte, d, root bsonx.Doc) (_ []byte, ok bool, 
 func (s *redactStage) descend(dst []byte, d, root bsonx.Doc) (_ []byte, err error) {
 	start := len(dst)
 	dst = bsonx.BeginDoc(dst)
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		v := it.Value()
 		if v.Type != tDoc && v.Type != tArray {
 			dst = appendRaw(dst, it.Name(), v)
@@ -90,7 +91,8 @@ func (s *redactStage) element(dst []byte, name string, v bsonx.Value, root bsonx
 		var start int
 		dst, start = bsonx.BeginElem(dst, tArray, name)
 		i := 0
-		for it := v.Elems(); it.Next(); {
+		it := v.Elems()
+		for it.Next() {
 			if dst, ok, err = s.element(dst, indexName(i), it.Value(), root); err != nil {
 				return dst, false, err
 			}

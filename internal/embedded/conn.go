@@ -34,6 +34,7 @@ type conn struct {
 	nc      net.Conn
 	in      *peekReader
 	reader  *wire.Reader
+	packer  wire.Packer // compresses replies
 	session *command.Session
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -77,6 +78,7 @@ func (c *conn) run() {
 		c.cancel(net.ErrClosed)
 		_ = c.nc.Close()
 		c.in.end()
+		c.reader.Close()
 		c.session.Close()
 		c.e.mu.Lock()
 		delete(c.e.conns, c)
@@ -129,7 +131,7 @@ func (c *conn) reply(m *wire.Message, body func([]byte) []byte) error {
 	if m.MoreToCome() {
 		return nil
 	}
-	out, err := wire.EndReply(out, 0, m)
+	out, err := c.packer.EndReply(out, 0, m)
 	if err != nil {
 		return fmt.Errorf("frame a reply: %w", err)
 	}

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/mongo"
 )
 
@@ -313,7 +312,7 @@ func canonTop(d bson.Raw, volatile []string, unordered bool) string {
 // canon is a value's text: types told apart, order of fields kept, arrays sorted when unordered.
 func canon(v bson.RawValue, volatile []string, unordered bool) string {
 	switch v.Type {
-	case bsontype.EmbeddedDocument:
+	case bson.TypeEmbeddedDocument:
 		elems, _ := v.Document().Elements()
 		var parts []string
 		for _, e := range elems {
@@ -322,7 +321,7 @@ func canon(v bson.RawValue, volatile []string, unordered bool) string {
 			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case bsontype.Array:
+	case bson.TypeArray:
 		vals, _ := v.Array().Values()
 		parts := make([]string, len(vals))
 		for i, e := range vals {
@@ -332,7 +331,7 @@ func canon(v bson.RawValue, volatile []string, unordered bool) string {
 			sort.Strings(parts)
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case bsontype.Double:
+	case bson.TypeDouble:
 		f := v.Double()
 		if math.IsNaN(f) {
 			return "double NaN"

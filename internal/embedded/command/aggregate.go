@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/pipeline"
@@ -76,7 +74,7 @@ func (c *call) parseAggregate() (*aggregation, error) {
 	switch {
 	case v.IsMissing():
 		return nil, missingField("aggregate", "pipeline")
-	case v.Type != bsontype.Array:
+	case v.Type != bsonx.TypeArray:
 		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
 	}
 	for it := v.Elems(); it.Next(); {

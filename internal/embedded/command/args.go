@@ -1,10 +1,7 @@
 package command
 
 import (
-	"math"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
@@ -29,7 +26,7 @@ func flag(cmd, field string, v bsonx.Value, otherwise bool) (bool, error) {
 	switch {
 	case v.IsNullish():
 		return otherwise, nil
-	case v.Type == bsontype.Boolean || v.IsNumber():
+	case v.Type == bsonx.TypeBoolean || v.IsNumber():
 		return v.Truthy(), nil
 	}
 	return false, wrongType(cmd, field, v, "bool", "long", "int", "decimal", "double")
@@ -68,7 +65,7 @@ func document(cmd, field string, v bsonx.Value) (bsonx.Doc, error) {
 	switch {
 	case v.IsNullish():
 		return bsonx.Empty, nil
-	case v.Type == bsontype.EmbeddedDocument:
+	case v.Type == bsonx.TypeEmbeddedDocument:
 		return v.Doc(), nil
 	}
 	return nil, wrongType(cmd, field, v, "object")
@@ -84,7 +81,7 @@ func (c *call) text(field string) (string, error) {
 	switch {
 	case v.IsMissing():
 		return "", missingField(c.cmd.name, field)
-	case v.Type != bsontype.String:
+	case v.Type != bsonx.TypeString:
 		return "", wrongType(c.cmd.name, field, v, "string")
 	}
 	return v.Str(), nil
@@ -93,21 +90,13 @@ func (c *call) text(field string) (string, error) {
 // hint reads an index name or key pattern.
 func hint(cmd string, v bsonx.Value) (bsonx.Value, error) {
 	switch v.Type {
-	case bsonx.Missing, bsontype.String:
+	case bsonx.Missing, bsonx.TypeString:
 		return v, nil
-	case bsontype.EmbeddedDocument:
+	case bsonx.TypeEmbeddedDocument:
 		if v.Doc().Len() == 0 {
 			return bsonx.Value{}, nil
 		}
 		return v, nil
 	}
 	return v, wrongType(cmd, "hint", v, "string", "object")
-}
-
-// addSat adds without wrapping around.
-func addSat(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }

@@ -3,7 +3,7 @@ package command
 import (
 	"strconv"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
+	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -19,9 +19,6 @@ func (w *builder) str(name, v string)            { w.b = bsoncore.AppendStringEl
 func (w *builder) bool(name string, v bool)      { w.b = bsoncore.AppendBooleanElement(w.b, name, v) }
 func (w *builder) date(name string, ms int64)    { w.b = bsoncore.AppendDateTimeElement(w.b, name, ms) }
 func (w *builder) null(name string)              { w.b = bsoncore.AppendNullElement(w.b, name) }
-func (w *builder) objectID(name string, v [12]byte) {
-	w.b = bsoncore.AppendObjectIDElement(w.b, name, v)
-}
 
 func (w *builder) value(name string, v bsonx.Value) { w.b = bsonx.AppendElem(w.b, name, v) }
 
@@ -30,7 +27,7 @@ func (w *builder) doc(name string, d bsonx.Doc) {
 }
 
 func (w *builder) uuid(name string, u [16]byte) {
-	w.b = bsoncore.AppendBinaryElement(w.b, name, bsontype.BinaryUUID, u[:])
+	w.b = bsoncore.AppendBinaryElement(w.b, name, bson.TypeBinaryUUID, u[:])
 }
 
 // count appends n as MongoDB appends counters: an int32 where it fits.
@@ -74,7 +71,7 @@ func (w *builder) startTop() (at int32) {
 
 // startElem begins an embedded document that is element i of an array.
 func (w *builder) startElem(i int) (at int32) {
-	w.elemHeader(bsontype.EmbeddedDocument, i)
+	w.elemHeader(bsonx.TypeEmbeddedDocument, i)
 	at, w.b = bsoncore.AppendDocumentStart(w.b)
 	return at
 }

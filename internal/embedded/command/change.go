@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
@@ -207,7 +205,7 @@ func (k *keyList) reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 
 // commandLet is a write command's let (or a statement's own constants, c).
 func commandLet(cmd string, v bsonx.Value) (bsonx.Doc, error) {
-	if v.Type != bsonx.Missing && v.Type != bsontype.EmbeddedDocument {
+	if v.Type != bsonx.Missing && v.Type != bsonx.TypeEmbeddedDocument {
 		return nil, wrongType(cmd, "let", v, "object")
 	}
 	return document(cmd, "let", v)

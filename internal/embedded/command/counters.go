@@ -23,7 +23,6 @@ type counters struct {
 	connNow, connTotal atomic.Int64
 	docsIn, docsOut    atomic.Int64 // documents inserted, returned
 	docsUpd, docsDel   atomic.Int64
-	assertionsUser     atomic.Int64
 }
 
 func (c *counters) opened() { c.connNow.Add(1); c.connTotal.Add(1) }

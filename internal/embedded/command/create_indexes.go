@@ -3,14 +3,10 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
 )
-
-const errIndexOption mongoerr.Code = 197 // InvalidIndexSpecificationOption
 
 // createIndexes builds indexes, one after the other.
 func createIndexes(ctx context.Context, c *call) error {
@@ -93,7 +89,7 @@ func indexSpec(d bsonx.Doc) (bsonx.Doc, error) {
 		return nil, wrongType("createIndexes.indexes", "key", key, "object")
 	case name.IsMissing():
 		return nil, mongoerr.New(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
-	case name.Type != bsontype.String:
+	case name.Type != bsonx.TypeString:
 		return nil, wrongType("createIndexes.indexes", "name", name, "string")
 	}
 	if err := checkIndexKey(key.Doc(), name.Str()); err != nil {
@@ -117,7 +113,7 @@ func checkIndexKey(key bsonx.Doc, name string) error {
 	n := 0
 	for it := key.Iter(); it.Next(); n++ {
 		v := it.Value()
-		if v.Type == bsontype.String {
+		if v.Type == bsonx.TypeString {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "index type %q of field %s is not supported: only 1 and -1 are", v.Str(), it.Name())
 		}
 		f, ok := v.AsFloat()
@@ -165,7 +161,7 @@ func indexOption(w *builder, name string, v bsonx.Value) error {
 		"bucketSize", "wildcardProjection":
 		return mongoerr.New(mongoerr.CannotCreateIndex, "index option %s is not supported", name)
 	default:
-		return mongoerr.New(errIndexOption, "The field '%s' is not valid for an index specification", name)
+		return mongoerr.New(mongoerr.InvalidIndexSpecification, "The field '%s' is not valid for an index specification", name)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (c *call) prepare() error {
 	c.name = string(name)
 	if c.msg.OpCode == wire.OpQuery {
 		if !c.cmd.legacy {
-			return mongoerr.New(errUnsupportedOpQuery, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade.", c.name)
+			return mongoerr.New(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade.", c.name)
 		}
 		c.db = c.msg.DB
 		return nil

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -152,18 +150,18 @@ func eachAt(v bsonx.Value, path []string, fn func(bsonx.Value) error) error {
 		return eachElement(v, fn)
 	}
 	switch v.Type {
-	case bsontype.EmbeddedDocument:
+	case bsonx.TypeEmbeddedDocument:
 		if f := v.Doc().Get(path[0]); !f.IsMissing() {
 			return eachAt(f, path[1:], fn)
 		}
-	case bsontype.Array:
+	case bsonx.TypeArray:
 		if _, err := strconv.ParseUint(path[0], 10, 32); err == nil {
 			if f := v.Doc().Get(path[0]); !f.IsMissing() {
 				return eachAt(f, path[1:], fn)
 			}
 		}
 		for it := v.Elems(); it.Next(); {
-			if e := it.Value(); e.Type == bsontype.EmbeddedDocument {
+			if e := it.Value(); e.Type == bsonx.TypeEmbeddedDocument {
 				if err := eachAt(e, path, fn); err != nil {
 					return err
 				}
@@ -174,7 +172,7 @@ func eachAt(v bsonx.Value, path []string, fn func(bsonx.Value) error) error {
 }
 
 func eachElement(v bsonx.Value, fn func(bsonx.Value) error) error {
-	if v.Type != bsontype.Array {
+	if v.Type != bsonx.TypeArray {
 		return fn(v)
 	}
 	for it := v.Elems(); it.Next(); {

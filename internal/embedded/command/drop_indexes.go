@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -37,7 +35,7 @@ func dropIndexes(ctx context.Context, c *call) error {
 		}
 	}
 	c.int32("nIndexesWas", int32(len(coll.Indexes)))
-	if index.Type == bsontype.String && index.Str() == "*" {
+	if index.Type == bsonx.TypeString && index.Str() == "*" {
 		c.str("msg", "non-_id indexes dropped for collection")
 	}
 	return nil
@@ -47,7 +45,7 @@ func indexesToDrop(coll *store.Collection, v bsonx.Value) (names []string, err e
 	switch v.Type {
 	case bsonx.Missing:
 		return nil, missingField("dropIndexes", "index")
-	case bsontype.String:
+	case bsonx.TypeString:
 		if v.Str() != "*" {
 			return droppable(coll, v.Str())
 		}
@@ -57,9 +55,9 @@ func indexesToDrop(coll *store.Collection, v bsonx.Value) (names []string, err e
 			}
 		}
 		return names, nil
-	case bsontype.Array:
+	case bsonx.TypeArray:
 		for it := v.Elems(); it.Next(); {
-			if it.Value().Type != bsontype.String {
+			if it.Value().Type != bsonx.TypeString {
 				return nil, wrongType("dropIndexes", "index", it.Value(), "string")
 			}
 			one, err := droppable(coll, it.Value().Str())

@@ -5,8 +5,6 @@ import (
 	"os"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
@@ -45,7 +43,7 @@ func (c *call) explained() (*call, bool, error) {
 	stats := true
 	switch level := c.arg("verbosity"); {
 	case level.IsMissing():
-	case level.Type != bsontype.String:
+	case level.Type != bsonx.TypeString:
 		return nil, false, wrongType("explain", "verbosity", level, "string")
 	case level.Str() == "queryPlanner":
 		stats = false

@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
@@ -106,7 +104,7 @@ func (a *modifyArgs) check() error {
 		return nil
 	case a.update.IsMissing():
 		return mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified")
-	case a.update.Type != docType && a.update.Type != bsontype.Array:
+	case a.update.Type != docType && a.update.Type != bsonx.TypeArray:
 		return wrongType("findAndModify", "update", a.update, "object", "array")
 	}
 	return nil

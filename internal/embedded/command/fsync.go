@@ -15,10 +15,8 @@ func fsync(ctx context.Context, c *call) error {
 	if lock {
 		return mongoerr.New(mongoerr.CommandNotSupported, "fsync with lock is not supported: copy the data directory of a server that is not running instead")
 	}
-	if db, ok := any(c.s.db).(interface{ Sync(context.Context) error }); ok {
-		if err := db.Sync(ctx); err != nil {
-			return err
-		}
+	if err := c.s.db.Sync(ctx); err != nil {
+		return err
 	}
 	c.int32("numFiles", 1)
 	return nil

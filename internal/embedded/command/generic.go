@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
@@ -44,7 +42,7 @@ func (c *call) parseGeneric() error {
 func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) {
 	switch string(name) {
 	case "$db":
-		if v.Type != bsontype.String {
+		if v.Type != bsonx.TypeString {
 			return true, wrongType(c.cmd.name, "$db", v, "string")
 		}
 		c.db = v.Str()
@@ -64,8 +62,8 @@ func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) 
 	case "comment":
 		c.g.comment = v
 	case "apiVersion":
-		if v.Type != bsontype.String || v.Str() != "1" {
-			err = mongoerr.New(errAPIVersion, "API version must be \"1\", got %s", v)
+		if v.Type != bsonx.TypeString || v.Str() != "1" {
+			err = mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\", got %s", v)
 		}
 	case "collation":
 		err = checkCollation(c.cmd.name, v)
@@ -78,11 +76,11 @@ func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) 
 }
 
 func (c *call) parseSession(v bsonx.Value) error {
-	if v.Type != bsontype.EmbeddedDocument {
+	if v.Type != bsonx.TypeEmbeddedDocument {
 		return wrongType(c.cmd.name, "lsid", v, "object")
 	}
 	id := v.Doc().Get("id")
-	if id.Type != bsontype.Binary {
+	if id.Type != bsonx.TypeBinary {
 		return wrongType(c.cmd.name, "lsid.id", id, "binData")
 	}
 	_, c.g.session = id.Binary()
@@ -91,24 +89,24 @@ func (c *call) parseSession(v bsonx.Value) error {
 }
 
 func parseReadConcern(cmd string, v bsonx.Value) error {
-	if v.Type != bsontype.EmbeddedDocument {
+	if v.Type != bsonx.TypeEmbeddedDocument {
 		return wrongType(cmd, "readConcern", v, "object")
 	}
 	d := v.Doc()
 	if level := d.Get("level"); !level.IsMissing() {
-		if level.Type != bsontype.String {
+		if level.Type != bsonx.TypeString {
 			return wrongType(cmd, "readConcern.level", level, "string")
 		}
 		switch s := level.Str(); s {
 		case "local", "available", "majority":
 		case "linearizable", "snapshot":
-			return mongoerr.New(errNotAReplicaSet, "node needs to be a replica set member to use read concern %s", s)
+			return mongoerr.New(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern %s", s)
 		default:
 			return mongoerr.New(mongoerr.BadValue, "unknown read concern level '%s'", s)
 		}
 	}
 	if t := d.Get("afterClusterTime"); !t.IsMissing() {
-		return mongoerr.New(errNotAReplicaSet, "node needs to be a replica set member to use read concern afterClusterTime")
+		return mongoerr.New(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern afterClusterTime")
 	}
 	return nil
 }
@@ -128,11 +126,11 @@ func parseMaxTime(v bsonx.Value) (time.Duration, error) {
 
 // checkCollation refuses every collation but the simple one: strings compare by their bytes here.
 func checkCollation(cmd string, v bsonx.Value) error {
-	if v.Type != bsontype.EmbeddedDocument {
+	if v.Type != bsonx.TypeEmbeddedDocument {
 		return wrongType(cmd, "collation", v, "object")
 	}
 	locale := v.Doc().Get("locale")
-	if v.Doc().Len() == 0 || locale.Type == bsontype.String && locale.Str() == "simple" {
+	if v.Doc().Len() == 0 || locale.Type == bsonx.TypeString && locale.Str() == "simple" {
 		return nil
 	}
 	return mongoerr.New(mongoerr.BadValue, "collation %s is not supported: strings compare by their bytes here; leave it out or use {locale: \"simple\"}", v)

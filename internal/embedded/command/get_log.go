@@ -3,15 +3,14 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
+	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
 
 // getLog answers shells that show the start-up warnings. No lines are kept, so there are none to give.
 func getLog(_ context.Context, c *call) error {
 	v := c.target()
-	if v.Type != bsontype.String {
+	if v.Type != bsonx.TypeString {
 		return mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found %s", v)
 	}
 	switch v.Str() {

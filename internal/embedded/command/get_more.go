@@ -4,8 +4,7 @@ import (
 	"context"
 	"math"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
+	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
 )
@@ -13,7 +12,7 @@ import (
 // getMore gives the next batch of a cursor.
 func getMore(ctx context.Context, c *call) error {
 	id := c.target()
-	if id.Type != bsontype.Int64 {
+	if id.Type != bsonx.TypeInt64 {
 		return wrongType("getMore", "getMore", id, "long")
 	}
 	ns, size, err := c.getMoreArgs()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 )
 
@@ -35,12 +33,12 @@ func hello(_ context.Context, c *call) error {
 
 // compression answers the client's list with those compressors of it that are there, in its order.
 func (c *call) compression(v bsonx.Value) {
-	if v.Type != bsontype.Array {
+	if v.Type != bsonx.TypeArray {
 		return
 	}
 	var both []string
 	for it := v.Elems(); it.Next(); {
-		if it.Value().Type != bsontype.String {
+		if it.Value().Type != bsonx.TypeString {
 			continue
 		}
 		switch name := it.Value().Str(); name {
@@ -60,14 +58,14 @@ func (c *call) client(v bsonx.Value) {
 	}
 	d := v.Doc()
 	if app := d.Get("application"); app.Type == docType {
-		if name := app.Doc().Get("name"); name.Type == bsontype.String {
+		if name := app.Doc().Get("name"); name.Type == bsonx.TypeString {
 			s := name.Str()
 			c.sess.appName.Store(&s)
 		}
 	}
 	if driver := d.Get("driver"); driver.Type == docType {
 		name, version := driver.Doc().Get("name"), driver.Doc().Get("version")
-		if name.Type == bsontype.String && version.Type == bsontype.String {
+		if name.Type == bsonx.TypeString && version.Type == bsonx.TypeString {
 			s := name.Str() + " " + version.Str()
 			c.sess.driver.Store(&s)
 		}

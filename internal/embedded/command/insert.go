@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
@@ -54,7 +52,7 @@ func (c *call) statements(field string) ([]bsonx.Doc, error) {
 		docs = seq.AppendDocs(docs)
 	case list.IsMissing():
 		return nil, missingField(c.cmd.name, field)
-	case list.Type != bsontype.Array:
+	case list.Type != bsonx.TypeArray:
 		return nil, wrongType(c.cmd.name, field, list, "array")
 	default:
 		for it := list.Elems(); it.Next(); {

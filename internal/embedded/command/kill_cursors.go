@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/store"
 )
@@ -23,13 +21,13 @@ func killCursors(_ context.Context, c *call) error {
 	if list.IsMissing() {
 		return missingField("killCursors", "cursors")
 	}
-	if list.Type != bsontype.Array {
+	if list.Type != bsonx.TypeArray {
 		return wrongType("killCursors", "cursors", list, "array")
 	}
 	var killed, missing []bsonx.Value
 	for it := list.Elems(); it.Next(); {
 		id := it.Value()
-		if id.Type != bsontype.Int64 {
+		if id.Type != bsonx.TypeInt64 {
 			return wrongType("killCursors", "cursors."+string(it.Name()), id, "long")
 		}
 		if c.s.cursors.kill(id.Int64(), ns.String()) {

@@ -3,8 +3,6 @@ package command
 import (
 	"strings"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -24,7 +22,7 @@ func checkDB(name string) error {
 
 // collName reads a collection's name from a command's first field.
 func (c *call) collName(v bsonx.Value) (string, error) {
-	if v.Type != bsontype.String && v.Type != bsontype.Symbol {
+	if v.Type != bsonx.TypeString && v.Type != bsonx.TypeSymbol {
 		return "", mongoerr.New(mongoerr.BadValue, "collection name has invalid type %s", bsonx.TypeName(v.Type))
 	}
 	return v.Str(), nil

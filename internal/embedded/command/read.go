@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/expr"
 	"mrbench/internal/embedded/mongoerr"
@@ -13,7 +11,7 @@ import (
 	"mrbench/internal/embedded/store"
 )
 
-const docType = bsontype.EmbeddedDocument
+const docType = bsonx.TypeEmbeddedDocument
 
 // Memory of one blocking sort or group before it goes to disk.
 const blockingMemory = 100 << 20
@@ -148,7 +146,7 @@ func documentsOf(cmd, field string, v bsonx.Value) ([]bsonx.Doc, error) {
 	if v.IsMissing() {
 		return nil, nil
 	}
-	if v.Type != bsontype.Array {
+	if v.Type != bsonx.TypeArray {
 		return nil, wrongType(cmd, field, v, "array")
 	}
 	var docs []bsonx.Doc

@@ -8,5 +8,5 @@ import (
 
 // replSetGetStatus is how tools tell a standalone from a replica set.
 func replSetGetStatus(context.Context, *call) error {
-	return mongoerr.New(errNoReplication, "not running with --replSet")
+	return mongoerr.New(mongoerr.NoReplicationEnabled, "not running with --replSet")
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/wire"
@@ -47,6 +46,3 @@ func (c *Session) Run(ctx context.Context, m *wire.Message, dst []byte) []byte {
 	c.s.counters.sent(len(dst) - n)
 	return dst
 }
-
-// sinceMicros is a duration in the unit that MongoDB reports them in.
-func sinceMicros(t time.Time) int64 { return time.Since(t).Microseconds() }

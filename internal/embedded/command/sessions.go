@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 )
 
@@ -96,16 +94,16 @@ func killAllSessions(_ context.Context, c *call) error {
 
 func (c *call) eachSession(do func(id []byte)) error {
 	list := c.target()
-	if list.Type != bsontype.Array {
+	if list.Type != bsonx.TypeArray {
 		return wrongType(c.cmd.name, c.name, list, "array")
 	}
 	for it := list.Elems(); it.Next(); {
 		v := it.Value()
-		if v.Type != bsontype.EmbeddedDocument {
+		if v.Type != bsonx.TypeEmbeddedDocument {
 			return wrongType(c.cmd.name, c.name+"."+string(it.Name()), v, "object")
 		}
 		id := bsonx.Doc(v.Doc()).Get("id")
-		if id.Type != bsontype.Binary {
+		if id.Type != bsonx.TypeBinary {
 			return wrongType(c.cmd.name, c.name+"."+string(it.Name())+".id", id, "binData")
 		}
 		_, b := id.Binary()

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -113,7 +111,7 @@ func (c *call) splitSizes(a *splitArgs) (err error) {
 // fullNS reads "db.coll" from the command's first field.
 func (c *call) fullNS() (store.NS, error) {
 	v := c.target()
-	if v.Type != bsontype.String {
+	if v.Type != bsonx.TypeString {
 		return store.NS{}, mongoerr.New(mongoerr.BadValue, "collection name has invalid type %s", bsonx.TypeName(v.Type))
 	}
 	ns, err := parseNS(v.Str())

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
@@ -40,7 +39,7 @@ func storableDoc(d bsonx.Doc) (bsonx.Doc, error) {
 			if err := checkID(v); err != nil {
 				return nil, err
 			}
-		} else if v.Type == bsontype.Timestamp && emptyTimestamp(v) {
+		} else if v.Type == bsonx.TypeTimestamp && emptyTimestamp(v) {
 			fill = true
 		}
 	}
@@ -57,7 +56,7 @@ func tooLarge(n int) error {
 // checkID refuses the types that an _id can't have.
 func checkID(v bsonx.Value) error {
 	switch v.Type {
-	case bsontype.Regex, bsontype.Array, bsontype.Undefined:
+	case bsonx.TypeRegex, bsonx.TypeArray, bsonx.TypeUndefined:
 		name := bsonx.TypeName(v.Type)
 		return mongoerr.New(mongoerr.BadValue, "can't use a %s for _id", name)
 	case docType:
@@ -96,7 +95,7 @@ func rebuild(d bsonx.Doc, id bsonx.Value) (bsonx.Doc, error) {
 			continue
 		}
 		out = append(out, it.Elem()...)
-		if v.Type == bsontype.Timestamp && emptyTimestamp(v) {
+		if v.Type == bsonx.TypeTimestamp && emptyTimestamp(v) {
 			binary.LittleEndian.PutUint64(out[len(out)-8:], uint64(time.Now().Unix())<<32|1)
 		}
 	}

@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -145,7 +143,7 @@ func (c *call) updateStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (*
 	if err != nil {
 		return nil, err
 	}
-	if a.multi && a.u.Type != bsontype.Array && u.update.IsReplacement() {
+	if a.multi && a.u.Type != bsonx.TypeArray && u.update.IsReplacement() {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}
 	return u, u.run(ctx, a.multi)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/pipeline"
@@ -25,14 +23,14 @@ type updater struct {
 
 // newUpdater parses an update; filter is the statement's.
 func (h *change) newUpdater(ctx context.Context, u bsonx.Value, arrayFilters []bsonx.Doc, upsert bool) (*updater, error) {
-	if u.Type != bsontype.EmbeddedDocument && u.Type != bsontype.Array {
+	if u.Type != bsonx.TypeEmbeddedDocument && u.Type != bsonx.TypeArray {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array, got %s", bsonx.TypeName(u.Type))
 	}
 	parsed, err := query.ParseUpdate(u, arrayFilters, h.read.scope)
 	if err != nil {
 		return nil, err
 	}
-	if u.Type == bsontype.Array {
+	if u.Type == bsonx.TypeArray {
 		if err := h.usePipeline(ctx, parsed, u.Doc()); err != nil {
 			return nil, err
 		}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
@@ -94,11 +92,11 @@ func validText(d bsonx.Doc) error {
 	for it := d.Iter(); it.Next(); {
 		v := it.Value()
 		switch v.Type {
-		case bsontype.String:
+		case bsonx.TypeString:
 			if !utf8.Valid(v.StrBytes()) {
 				return fmt.Errorf("field %q is not valid UTF-8", it.Name())
 			}
-		case bsontype.EmbeddedDocument, bsontype.Array:
+		case bsonx.TypeEmbeddedDocument, bsonx.TypeArray:
 			if err := validText(v.Doc()); err != nil {
 				return err
 			}

@@ -1,18 +1,13 @@
 package command
 
 import (
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
 )
 
-const (
-	maxViewDepth = 20
-
-	errViewDepth mongoerr.Code = 165 // ViewDepthLimitExceeded
-)
+// maxViewDepth is how many views may stand on each other, as in MongoDB.
+const maxViewDepth = 20
 
 // resolveView follows viewOn to a collection and gives the stages that make the view of it.
 func resolveView(snap *store.Snap, view *store.Collection) (base store.NS, stages []bsonx.Doc, err error) {
@@ -20,7 +15,7 @@ func resolveView(snap *store.Snap, view *store.Collection) (base store.NS, stage
 	base = view.NS
 	for coll := view; coll != nil && coll.IsView(); coll = snap.Collection(base) {
 		if len(levels) == maxViewDepth {
-			return base, nil, mongoerr.New(errViewDepth, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+			return base, nil, mongoerr.New(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
 		}
 		own, err := documentsOf("view", "pipeline", coll.Options.Get("pipeline"))
 		if err != nil {
@@ -38,7 +33,7 @@ func resolveView(snap *store.Snap, view *store.Collection) (base store.NS, stage
 // checkView refuses a definition that could not be read: wrong types, or a circle of views.
 func checkView(snap *store.Snap, ns store.NS, options bsonx.Doc) error {
 	on := options.Get("viewOn")
-	if on.Type != bsontype.String {
+	if on.Type != bsonx.TypeString {
 		return wrongType("create", "viewOn", on, "string")
 	}
 	if _, err := documentsOf("create", "pipeline", options.Get("pipeline")); err != nil {
@@ -58,5 +53,5 @@ func checkView(snap *store.Snap, ns store.NS, options bsonx.Doc) error {
 		}
 		base.Coll = coll.Options.Get("viewOn").Str()
 	}
-	return mongoerr.New(errViewDepth, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+	return mongoerr.New(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
 }

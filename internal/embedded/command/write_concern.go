@@ -1,15 +1,13 @@
 package command
 
 import (
-	"go.mongodb.org/mongo-driver/bson/bsontype"
-
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
 )
 
 // parseWriteConcern checks {w, j, fsync, wtimeout} for a server that stands alone.
 func (c *call) parseWriteConcern(v bsonx.Value) error {
-	if v.Type != bsontype.EmbeddedDocument {
+	if v.Type != bsonx.TypeEmbeddedDocument {
 		return wrongType(c.cmd.name, "writeConcern", v, "object")
 	}
 	d := v.Doc()
@@ -32,9 +30,9 @@ func (c *call) parseW(w bsonx.Value) error {
 	if w.IsMissing() {
 		return nil
 	}
-	if w.Type == bsontype.String {
+	if w.Type == bsonx.TypeString {
 		if s := w.Str(); s != "majority" && s != "" {
-			return mongoerr.New(errUnknownWriteConcern, "No write concern mode named '%s' found in replica set configuration", s)
+			return mongoerr.New(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", s)
 		}
 		return nil
 	}

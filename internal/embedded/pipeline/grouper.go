@@ -12,6 +12,8 @@ type grouper struct {
 	table groupTable
 	cols  []column
 	ids   []uint32
+	// born is the piece of the scan in which a group was first seen, when several workers share it.
+	born []uint32
 }
 
 func (s *groupStage) newGrouper() *grouper {
@@ -116,11 +118,20 @@ func (g *grouper) mergeState(id uint32, val []byte) error {
 	return nil
 }
 
-// absorb takes in all groups of another grouper, whose documents came after g's.
+// absorb takes in all groups of another grouper that worked on other pieces of the scan.
 func (g *grouper) absorb(o *grouper) error {
 	var val []byte
 	for id := range uint32(o.table.len()) {
-		to := g.table.find(o.table.value(id))
+		v := o.table.value(id)
+		n := g.table.len()
+		to := g.table.find(v)
+		switch {
+		case int(to) == n:
+			g.born = append(g.born, o.born[id])
+		case o.born[id] < g.born[to]:
+			g.born[to] = o.born[id]
+			g.table.replace(to, v)
+		}
 		val = val[:0]
 		for _, c := range o.cols {
 			val = c.partial(val, id)

@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"slices"
+
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/query"
+	"mrbench/internal/embedded/store"
 )
 
 // openPlan opens a $group that stands right behind the plan of a collection, the cheapest way: by the counters,
@@ -14,13 +17,8 @@ func (s *groupStage) openPlan(r *run, plan *query.Plan, h *head) (query.Source, 
 	path, isPath := s.id.FieldPath()
 	grouped := isPath && leads(plan, path)
 	if grouped && s.counts() {
-		if it, ok := plan.OpenEntries(r.snap); ok {
-			e := &entryGroups{it: it, multi: len(plan.Index.Fields) > 1, desc: plan.Index.Fields[0].Desc}
-			for _, a := range s.accs {
-				e.names = append(e.names, a.name)
-				e.cols = append(e.cols, a.col.(*countColumn))
-			}
-			return e, nil
+		if src, err := s.openEntries(r, plan, h); src != nil || err != nil {
+			return src, err
 		}
 	}
 	plan, err := s.withoutSort(r, plan, h)
@@ -28,7 +26,7 @@ func (s *groupStage) openPlan(r *run, plan *query.Plan, h *head) (query.Source, 
 		return nil, err
 	}
 	grouped = isPath && leads(plan, path)
-	if src := s.openParallel(r, plan, h, grouped); src != nil {
+	if src := s.openParallel(r, plan, h); src != nil {
 		return src, nil
 	}
 	in, err := plan.Open(r.snap)
@@ -50,6 +48,40 @@ func (s *groupStage) withoutSort(r *run, plan *query.Plan, h *head) (*query.Plan
 	unsorted.sort = nil
 	p := Pipeline{o: *r.o, head: unsorted}
 	return query.MakePlan(r.snap, plan.Collection, p.request(r))
+}
+
+// openEntries counts by runs of index entries, nil when the entries are not enough.
+func (s *groupStage) openEntries(r *run, plan *query.Plan, h *head) (query.Source, error) {
+	it, ok := plan.OpenEntries(r.snap)
+	if !ok {
+		return nil, nil
+	}
+	// A filter without bounds: it may be one that nothing can match.
+	if !r.pays(r.snap.Stats(plan.Collection).Entries[plan.Index.Name]) || plan.Bounds == nil && !h.filter.Empty() {
+		return s.entryGroups(plan, it), nil
+	}
+	if err := it.Close(); err != nil {
+		return nil, err
+	}
+	pieces, err := splitAll(plan.Bounds, entryEdges(r.snap, plan), plan.Index.Fields[0].Desc)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Reverse {
+		slices.Reverse(pieces)
+	}
+	return &parallelEntries{pieces: pieces, workers: r.workers(), open: func(b store.Bound) *entryGroups {
+		return s.entryGroups(plan, r.snap.Entries(plan.Collection, plan.Index, []store.Bound{b}, plan.Reverse))
+	}}, nil
+}
+
+func (s *groupStage) entryGroups(plan *query.Plan, it *store.EntryIter) *entryGroups {
+	e := &entryGroups{it: it, multi: len(plan.Index.Fields) > 1, desc: plan.Index.Fields[0].Desc}
+	for _, a := range s.accs {
+		e.names = append(e.names, a.name)
+		e.cols = append(e.cols, a.col.clone().(*countColumn))
+	}
+	return e
 }
 
 // leads: the plan gives equal values of the path together, because it walks an index that

@@ -171,6 +171,22 @@ func (t *groupTable) growKeys() {
 	}
 }
 
+// replace lets v, which equals group g's value, stand for it.
+func (t *groupTable) replace(g uint32, v bsonx.Value) {
+	var key []byte
+	if t.kinds[g] == inArena {
+		_, key = t.stored(t.refs[g])
+	}
+	kinds, refs := t.kinds, t.refs
+	t.kinds, t.refs = t.kinds[:g], t.refs[:g]
+	if n, ok := v.AsInt64(); ok && v.IsNumber() {
+		t.addInt(n, v)
+	} else {
+		t.addArena(orNull(v), key)
+	}
+	t.kinds, t.refs = kinds, refs
+}
+
 // value is the first value of group g; it is valid until the next call.
 func (t *groupTable) value(g uint32) bsonx.Value {
 	n := t.refs[g]

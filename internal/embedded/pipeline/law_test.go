@@ -144,6 +144,9 @@ func TestGroupLaw(t *testing.T) {
 		small := o
 		small.MemoryLimit = 1
 		check("by table", `[{"$group": `+lawStages+`}]`, o)
+		shared := o
+		shared.Parallel, shared.parallelFrom = 3, 1
+		check("by several workers", `[{"$group": `+lawStages+`}]`, shared)
 		check("spilled", `[{"$group": `+lawStages+`}]`, small)
 		check("sorted", `[{"$sort": {"_id": 1}}, {"$group": `+lawStages+`}]`, o)
 		if len(docs) == 0 {
@@ -170,8 +173,9 @@ func TestCoveredGroupLaw(t *testing.T) {
 		}
 		db := openDB(t)
 		insert(rt, db, testNS, lawBSON(docs)...)
+		o := options(db)
 		run := func(stages string) []string {
-			got, err := runAll(array(rt, stages), options(db))
+			got, err := runAll(array(rt, stages), o)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -181,7 +185,11 @@ func TestCoveredGroupLaw(t *testing.T) {
 		const ids = `{"$group": {"_id": "$k"}}`
 		wantCount, wantIDs := run(`[`+count+`]`), run(`[`+ids+`]`)
 		index(rt, db, testNS, `{"key": {"k": `+dir+second+`}, "name": "i"}`)
-		for _, sort := range []string{`{"$sort": {"k": 1}}`, `{"$sort": {"k": -1}}`} {
+		o.Parallel, o.parallelFrom = rapid.IntRange(1, 3).Draw(rt, "workers"), 1
+		for _, sort := range []string{`{"$sort": {"k": 1}}`, `{"$sort": {"k": -1}}`, `{"$match": {"k": {"$in": []}}}`} {
+			if sort[2] == '$' && sort[3] == 'm' {
+				wantCount, wantIDs = nil, nil
+			}
 			for _, c := range []struct {
 				stage string
 				want  []string
@@ -299,5 +307,80 @@ func TestNoDisk(t *testing.T) {
 		if _, err := runAll(array(t, stages), o); err == nil {
 			t.Errorf("%s: no error", stages)
 		}
+	}
+}
+
+// TestParallelLaw: sharing a scan among workers changes nothing, not even which of several equal _ids
+// stands for a group, and gives up where the order of adding would show.
+func TestParallelLaw(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		docs := drawDocs(rt, true)
+		if len(docs) == 0 {
+			return
+		}
+		if rapid.Bool().Draw(rt, "whole") {
+			for i := range docs {
+				docs[i].v = bsonx.Int64(int64(i) << 40)
+			}
+		}
+		db := openDB(t)
+		insert(rt, db, testNS, lawBSON(docs)...)
+		run := func(workers int, memory int64) []string {
+			o := options(db)
+			o.Parallel, o.parallelFrom, o.MemoryLimit = workers, 1, memory
+			got, err := runAll(array(rt, `[{"$match": {"_id": {"$gte": 2}}}, {"$group": {"_id": "$k", "n": {"$sum": 1}, "s": {"$sum": "$v"}, "a": {"$avg": "$v"}}}]`), o)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			have := texts(got)
+			slices.Sort(have)
+			return have
+		}
+		want := run(1, 0)
+		for _, memory := range []int64{0, 1} {
+			if got := run(4, memory); !slices.Equal(got, want) {
+				rt.Fatalf("\n got %v\nwant %v", got, want)
+			}
+		}
+	})
+}
+
+func TestSplit(t *testing.T) {
+	db := openDB(t)
+	var docs []bsonx.Doc
+	for i := range 5000 {
+		docs = append(docs, makeDoc("_id", bsonx.Int32(int32(i)), "k", bsonx.Int32(int32(i%700))).Doc())
+	}
+	insert(t, db, testNS, docs...)
+	snap := db.Snapshot()
+	defer snap.Close()
+	c := snap.Collection(testNS)
+	pieces, err := splitAll(nil, recordEdges(snap, c), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pieces) < 32 {
+		t.Errorf("%d pieces", len(pieces))
+	}
+	total := 0
+	for i, p := range pieces {
+		if i > 0 && string(p.Lo) != string(pieces[i-1].Hi) {
+			t.Errorf("piece %d does not begin where the one before ends", i)
+		}
+		n := 0
+		it := snap.Records(c, pieces[i:i+1], false)
+		for it.Next() {
+			n++
+		}
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n > 500 {
+			t.Errorf("piece %d has %d documents", i, n)
+		}
+		total += n
+	}
+	if total != len(docs) {
+		t.Errorf("%d documents in the pieces, want %d", total, len(docs))
 	}
 }

@@ -26,6 +26,8 @@ type Options struct {
 	Parallel     int       // cores one pipeline may use where order and result do not depend on it; 0: GOMAXPROCS
 	// CurrentOps lists what runs, for $currentOp; nil: none.
 	CurrentOps func() []bsonx.Doc
+
+	parallelFrom int64 // documents from where on several workers pay; 0: parallelFrom. Tests make it small.
 }
 
 // Pipeline is parsed and optimized. One Run at a time.

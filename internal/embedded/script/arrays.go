@@ -34,6 +34,14 @@ func (r *Runtime) listOf(v Value, what string) list {
 	return list{obj: obj, n: int(min(max(n.ToInteger(), 0), math.MaxInt32))}
 }
 
+// poll lets a helper's walk over a long array be interrupted.
+func (r *Runtime) poll(i int) {
+	if i&0xfff == 0xfff && r.watch.ctx.Err() != nil {
+		r.vm.Interrupt(Interruption(r.watch.ctx))
+		r.throw("Error", "interrupted")
+	}
+}
+
 func (l list) at(i int) Value {
 	if l.values != nil {
 		return l.values.at(i)
@@ -62,6 +70,7 @@ func (r *Runtime) sum(l list) Value {
 	f, ok := l.number(0)
 	i := 1
 	for ; ok && i < l.n; i++ {
+		r.poll(i)
 		var x float64
 		if x, ok = l.number(i); ok {
 			f += x
@@ -84,6 +93,7 @@ func (r *Runtime) sum(l list) Value {
 		s = r.vm.ToValue(f)
 	}
 	for ; i < l.n; i++ {
+		r.poll(i)
 		v, err := r.strictAdd(r.undefined, s, l.at(i))
 		if err != nil {
 			r.rethrow(err)
@@ -124,6 +134,7 @@ func (r *Runtime) defineArrayHelpers() {
 		avg := r.sum(l).ToFloat() / float64(l.n)
 		sum := 0.0
 		for i := range l.n {
+			r.poll(i)
 			d := l.at(i).ToFloat() - avg
 			sum += d * d
 		}
@@ -132,6 +143,7 @@ func (r *Runtime) defineArrayHelpers() {
 	r.native(array, "contains", func(call goja.FunctionCall) goja.Value {
 		l := r.listOf(call.Argument(0), "Array.contains")
 		for i := range l.n {
+			r.poll(i)
 			if r.equal(l.at(i), call.Argument(1)) {
 				return r.yes
 			}
@@ -143,8 +155,10 @@ func (r *Runtime) defineArrayHelpers() {
 		var out []any
 	next:
 		for i := range l.n {
+			r.poll(i)
 			v := l.at(i)
-			for _, o := range out {
+			for j, o := range out {
+				r.poll(j)
 				if r.equal(o.(Value), v) {
 					continue next
 				}
@@ -176,6 +190,7 @@ func (r *Runtime) defineArrayHelpers() {
 		var out []any
 		for i := range a.n {
 			for j := range b.n {
+				r.poll(j)
 				if r.equal(a.at(i), b.at(j)) {
 					out = append(out, a.at(i))
 					break

@@ -173,23 +173,13 @@ func (r *Runtime) guardEval() {
 		}
 		return v
 	})
-	original := r.vm.Get("Function")
-	proto := original.(*goja.Object).Get("prototype").(*goja.Object)
-	guarded := r.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
-		for _, a := range call.Arguments {
+	r.guardConstructor("Function", r.vm.Get("Function").(*goja.Object), func(args []goja.Value) {
+		for _, a := range args {
 			if err := checkNesting("Function", a.String()); err != nil {
 				r.throw("SyntaxError", "%s", err)
 			}
 		}
-		obj, err := r.vm.New(original, call.Arguments...)
-		if err != nil {
-			r.rethrow(err)
-		}
-		return obj
-	}).(*goja.Object)
-	must(guarded.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
-	must(proto.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE))
-	must(r.vm.GlobalObject().Set("Function", guarded))
+	})
 	// The constructors of generators and async functions would be a way around.
 	for _, src := range []string{"(function*(){})", "(async function(){})", "(async () => {})"} {
 		f, err := r.vm.RunString(src)

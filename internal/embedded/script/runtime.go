@@ -41,6 +41,7 @@ func New() *Runtime {
 	r.defineText()
 	r.defineHelpers()
 	r.guardStrings()
+	r.guardArrays()
 	r.guardEval()
 	return r
 }

@@ -134,6 +134,11 @@ func TestExpressions(t *testing.T) {
 		{`new Function("a", "return a + 1")(2)`, `{"$numberDouble":"3.0"}`},
 		{`typeof require + typeof process + typeof console`, `"undefinedundefinedundefined"`},
 		{`"x".pad(3)`, `"  x"`},
+		{`new Uint8Array([1, 2])[1] + Uint8Array.from([5])[0] + Uint8Array.BYTES_PER_ELEMENT`, `{"$numberDouble":"8.0"}`},
+		{`new Uint8Array(2) instanceof Uint8Array`, `true`},
+		{`[3, 1, 2].sort().map(function (x) { return x * 2; }).indexOf(4)`, `{"$numberDouble":"1.0"}`},
+		{`(function () {}) instanceof Function && Function.prototype === Object.getPrototypeOf(function () {})`, `true`},
+		{`Function.prototype.constructor === Function`, `true`},
 	} {
 		r := New()
 		got, err := eval(t, r, c.expr)
@@ -312,6 +317,7 @@ func TestInterrupt(t *testing.T) {
 		"loop":      "function () { for (;;) {} }",
 		"caught":    "function () { for (;;) { try { for (;;) {} } catch (e) {} } }",
 		"finally":   "function () { try { for (;;) {} } finally { for (;;) {} } }",
+		"helper":    "function () { Array.sum({length: 2e9}); }",
 		"sleep":     "function () { sleep(1e9); }",
 		"callbacks": "function () { [1].forEach(function g() { for (;;) [1].forEach(function () {}); }); }",
 	} {
@@ -419,7 +425,8 @@ func TestRunawayMemory(t *testing.T) {
 }
 
 func TestLongTexts(t *testing.T) {
-	for _, expr := range []string{"'x'.repeat(1e10)", "'x'.padEnd(1e10)", "new Array(1e9).join('abc')"} {
+	for _, expr := range []string{"'x'.repeat(1e10)", "'x'.padEnd(1e10)", "Array.prototype.fill.call({length: 1e15}, 0)", "new Array(4e9).forEach(function () {})", "Array.from({length: 1e12})",
+		"new Uint8Array(1e11)", "new ArrayBuffer(1e12)", "new Float64Array({length: 1e10})", "new Array(1e9).join('abc')"} {
 		if _, err := eval(t, New(), expr); err == nil || !strings.Contains(err.Error(), "RangeError") {
 			t.Errorf("%s: %v", expr, err)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,7 +21,7 @@ func (s *Snap) Fetch(c *Collection, idKeys [][]byte, fn func(i int, doc bsonx.Do
 		return errClosed
 	}
 	order := sortedOrder(idKeys)
-	first, last := idKeys[order[0]], idKeys[order[len(order)-1]]
+	first, last := idKeys[order[0].i], idKeys[order[len(order)-1].i]
 	it, err := s.p.NewIter(&pebble.IterOptions{
 		LowerBound: c.recordKey(nil, first),
 		UpperBound: append(c.recordKey(nil, last), 0),
@@ -38,7 +39,8 @@ func (s *Snap) Fetch(c *Collection, idKeys [][]byte, fn func(i int, doc bsonx.Do
 	}()
 	var key []byte
 	ok := it.First()
-	for _, i := range order {
+	for _, o := range order {
+		i := o.i
 		key = c.recordKey(key[:0], idKeys[i])
 		if !ok {
 			return it.Error()
@@ -68,15 +70,46 @@ func (s *Snap) Fetch(c *Collection, idKeys [][]byte, fn func(i int, doc bsonx.Do
 	return it.Error()
 }
 
+// keyOrder is a key's place in the list given and the first bytes in which keys differ.
+type keyOrder struct {
+	head uint64
+	i    int
+}
+
 // sortedOrder is the order in which the keys ascend, equal keys as given.
-func sortedOrder(keys [][]byte) []int {
-	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
+func sortedOrder(keys [][]byte) []keyOrder {
+	common := len(keys[0])
+	ordered := true
+	for n := 1; n < len(keys); n++ {
+		k := keys[n]
+		common = min(common, len(k))
+		if !bytes.Equal(keys[0][:common], k[:common]) {
+			common = commonLen(keys[0][:common], k)
+		}
+		ordered = ordered && bytes.Compare(keys[n-1], k) <= 0
 	}
-	byKey := func(a, b int) int { return bytes.Compare(keys[a], keys[b]) }
-	if !slices.IsSortedFunc(order, byKey) {
-		slices.SortStableFunc(order, byKey)
+	order := make([]keyOrder, len(keys))
+	for i, k := range keys {
+		order[i] = keyOrder{head(k[common:]), i}
+	}
+	if !ordered {
+		slices.SortFunc(order, func(a, b keyOrder) int {
+			if a.head != b.head {
+				return cmp.Compare(a.head, b.head)
+			}
+			if c := bytes.Compare(keys[a.i][common:], keys[b.i][common:]); c != 0 {
+				return c
+			}
+			return a.i - b.i
+		})
 	}
 	return order
+}
+
+func commonLen(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -103,7 +103,7 @@ func (cd *candidate) layBounds() {
 			cd.empty = true
 			return
 		}
-		if set.isEverything() || len(prefixes)*len(set) > maxBounds {
+		if set.isEverything() || i > 0 && len(prefixes)*len(set) > maxBounds {
 			break
 		}
 		if cd.ix.Fields[i].Desc {
@@ -285,8 +285,14 @@ func (cd *candidate) cover() {
 
 // useful: the index does something that a collection scan does not.
 func (cd *candidate) useful() bool {
-	return cd.empty || cd.points > 0 || cd.next > 0 || cd.asked && cd.sorted
+	return cd.bounded() || cd.asked && cd.sorted
 }
+
+// bounded: the index is read in part only.
+func (cd *candidate) bounded() bool { return cd.empty || cd.points > 0 || cd.next > 0 }
+
+// narrow: the bounds are single values or closed on both sides.
+func (cd *candidate) narrow() bool { return cd.empty || cd.points > 0 || cd.next >= 2 }
 
 // better compares two useful candidates by the rules of MakePlan.
 func (cd *candidate) better(o *candidate) bool {

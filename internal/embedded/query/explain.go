@@ -29,6 +29,13 @@ func (p *Plan) explainScan() bsonx.Doc {
 	if p.empty && p.Index == nil {
 		return newDoc().str("stage", "EOF").doc()
 	}
+	if p.subs != nil {
+		stages := newArray("")
+		for _, sub := range p.subs {
+			stages.add(bsonx.DocValue(sub.explainScan()))
+		}
+		return newDoc().str("stage", "OR").set("inputStages", stages.value()).doc()
+	}
 	if p.Index == nil {
 		b := newDoc().str("stage", "COLLSCAN")
 		if p.Residual != nil {

@@ -28,13 +28,11 @@ func ParseFilter(d bsonx.Doc, s *expr.Scope) (*Filter, error) {
 		s = &expr.Scope{}
 	}
 	p := parser{scope: s}
-	f := &Filter{}
-	if err := p.conjuncts(d, 0, func(n node, src bsonx.Doc) {
-		f.conj = append(f.conj, conjunct{n, src})
-	}); err != nil {
+	conj, err := p.list(d, 0)
+	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &Filter{conj: conj}, nil
 }
 
 // Match reports whether the document satisfies the filter. An error comes from
@@ -63,11 +61,7 @@ func (f *Filter) Clone() *Filter {
 	if f == nil {
 		return nil
 	}
-	c := &Filter{conj: make([]conjunct, len(f.conj))}
-	for i, k := range f.conj {
-		c.conj[i] = conjunct{k.node.clone(), k.src}
-	}
-	return c
+	return &Filter{conj: cloneConjuncts(f.conj)}
 }
 
 // Deps adds the dotted paths that Match reads; whole is true when it may read anything.

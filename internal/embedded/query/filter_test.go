@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -221,6 +222,32 @@ func TestAnd(t *testing.T) {
 	}
 	if And(nil, b) != b || And(a, &Filter{}) != a || !And(nil, nil).Empty() {
 		t.Error("an empty side must leave the other as it is")
+	}
+}
+
+// TestCompileFilter: the predicate of a partial index is used by many writers at once.
+func TestCompileFilter(t *testing.T) {
+	pred, err := CompileFilter(doc(t, `{"a": {"$in": [1, 2, 3, 4, 5, 6, 7, 8]}, "b.c": {"$gt": 1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes, no := doc(t, `{"a": 8, "b": {"c": 2}}`), doc(t, `{"x": 1, "a": 9, "b": {"c": 2}}`)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				if !pred(yes) || pred(no) {
+					t.Error("wrong answer")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, bad := range []string{`{"$where": "1"}`, `{"a": {"$nope": 1}}`} {
+		if _, err := CompileFilter(doc(t, bad)); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
 	}
 }
 

@@ -36,7 +36,30 @@ func (n *andNode) match(doc bsonx.Doc, m *matcher) bool {
 	return true
 }
 
-type orNode struct{ kids []node }
+type orNode struct {
+	kids    []node
+	clauses [][]conjunct // the same, each clause in its conditions
+}
+
+func newOr(clauses [][]conjunct) *orNode {
+	n := &orNode{clauses: clauses}
+	for _, c := range clauses {
+		n.kids = append(n.kids, allOf(c))
+	}
+	return n
+}
+
+// allOf is one node of conditions that must all hold.
+func allOf(conj []conjunct) node {
+	if len(conj) == 1 {
+		return conj[0].node
+	}
+	and := &andNode{}
+	for _, c := range conj {
+		and.kids = append(and.kids, c.node)
+	}
+	return and
+}
 
 func (n *orNode) match(doc bsonx.Doc, m *matcher) bool {
 	for _, k := range n.kids {
@@ -63,6 +86,14 @@ type constNode bool
 
 func (n constNode) match(bsonx.Doc, *matcher) bool { return bool(n) }
 
+func cloneConjuncts(conj []conjunct) []conjunct {
+	out := make([]conjunct, len(conj))
+	for i, c := range conj {
+		out[i] = conjunct{c.node.clone(), c.src}
+	}
+	return out
+}
+
 func cloneAll(kids []node) []node {
 	out := make([]node, len(kids))
 	for i, k := range kids {
@@ -79,8 +110,14 @@ func depsAll(kids []node, prefix string, add func(string)) bool {
 	return whole
 }
 
-func (n *andNode) clone() node  { return &andNode{cloneAll(n.kids)} }
-func (n *orNode) clone() node   { return &orNode{cloneAll(n.kids)} }
+func (n *andNode) clone() node { return &andNode{cloneAll(n.kids)} }
+func (n *orNode) clone() node {
+	clauses := make([][]conjunct, len(n.clauses))
+	for i, c := range n.clauses {
+		clauses[i] = cloneConjuncts(c)
+	}
+	return newOr(clauses)
+}
 func (n *notNode) clone() node  { return &notNode{n.kid.clone()} }
 func (n constNode) clone() node { return n }
 

@@ -17,14 +17,17 @@ func bad(format string, args ...any) error {
 
 // document parses a filter document into one node.
 func (p *parser) document(d bsonx.Doc, depth int) (node, error) {
-	var kids []node
-	if err := p.conjuncts(d, depth, func(n node, _ bsonx.Doc) { kids = append(kids, n) }); err != nil {
+	conj, err := p.list(d, depth)
+	if err != nil {
 		return nil, err
 	}
-	if len(kids) == 1 {
-		return kids[0], nil
-	}
-	return &andNode{kids}, nil
+	return allOf(conj), nil
+}
+
+// list parses a filter document into its conditions.
+func (p *parser) list(d bsonx.Doc, depth int) (conj []conjunct, err error) {
+	err = p.conjuncts(d, depth, func(n node, src bsonx.Doc) { conj = append(conj, conjunct{n, src}) })
+	return conj, err
 }
 
 // conjuncts parses a filter document and gives its conditions one by one; nested $and is taken apart.
@@ -90,14 +93,13 @@ func (p *parser) topLevel(name string, v bsonx.Value, depth int) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		or := &orNode{}
-		for _, sub := range subs {
-			n, err := p.document(sub, depth+1)
-			if err != nil {
+		parsed := make([][]conjunct, len(subs))
+		for i, sub := range subs {
+			if parsed[i], err = p.list(sub, depth+1); err != nil {
 				return nil, err
 			}
-			or.kids = append(or.kids, n)
 		}
+		or := newOr(parsed)
 		if name == "$nor" {
 			return &notNode{or}, nil
 		}

@@ -40,6 +40,7 @@ type Plan struct {
 	sets    []intervals // by index field: what explain shows
 	entries []entryTest // by index fields beyond the bounds: tests of the encoded entry
 	layout  *layout     // how a covered document is built
+	subs    []*Plan     // instead of all this: plans whose results are united
 	stats   *scanStats
 }
 
@@ -87,10 +88,15 @@ func MakePlan(_ *store.Snap, c *store.Collection, r Request) (*Plan, error) {
 			best = cand
 		}
 	}
-	if best == nil {
-		return pl.collScan(false), nil
+	switch {
+	case best != nil && (best.narrow() || pl.r.Limit > 0 && best.sorted):
+		return pl.finish(best), nil
+	case pl.orPlans():
+		return pl.or(), nil
+	case best != nil:
+		return pl.finish(best), nil
 	}
-	return pl.finish(best), nil
+	return pl.collScan(false), nil
 }
 
 func badHint() error {
@@ -101,6 +107,7 @@ type planner struct {
 	c    *store.Collection
 	r    Request
 	conj []conjunct
+	subs []*Plan // one for each clause of a $or, once orPlans found them
 }
 
 // hint finds the index that the request insists on; natural is the direction of {$natural: ±1}.

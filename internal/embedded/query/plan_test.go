@@ -31,6 +31,14 @@ func summary(p *Plan) string {
 		if bounds := d.Get("indexBounds"); !bounds.IsMissing() {
 			b.WriteString(strings.NewReplacer(`\"`, `'`, `"`, ``).Replace(text(bounds.Doc())))
 		}
+		if clauses := d.Get("inputStages"); !clauses.IsMissing() {
+			it := clauses.Elems()
+			for it.Next() {
+				scan := it.Value().Doc().Get("inputStage").Doc()
+				fmt.Fprintf(&b, "%s %s ", scan.Get("indexName").Str(), strings.ReplaceAll(text(scan.Get("indexBounds").Doc()), `"`, ""))
+			}
+			return strings.TrimSpace(b.String())
+		}
 		in := d.Get("inputStage")
 		if in.IsMissing() {
 			return strings.TrimSpace(b.String())
@@ -105,6 +113,11 @@ func TestPlans(t *testing.T) {
 		{`{"m": {"$gt": 5}}`, `{"m": 1}`, ``, none, `SORT FETCH IXSCAN m {m:[(5, inf]]}`},
 		{`{"m2.x": 1, "m2.y": 1}`, ``, ``, none, `FETCH {"$and":[{"m2.x":1},{"m2.y":1}]} IXSCAN m2 {m2.x:[[1, 1]],m2.y:[[MinKey, MaxKey]]}`},
 		{`{"$expr": {"$eq": ["$m", 5]}}`, ``, ``, none, `COLLSCAN {"$expr":{"$eq":["$m",5]}}`},
+		// clauses with an index each; a clause without one spoils it
+		{`{"$or": [{"a": 1}, {"b": 2, "c": 1}], "s": {"$ne": "x"}}`, ``, ``, none, `OR a {a:[[1, 1]]} bc {b:[[2, 2]],c:[[1, 1]]}`},
+		{`{"$or": [{"a": 1}, {"b": 2}, {"n.x": 7}]}`, ``, ``, none, `OR a {a:[[1, 1]]} bc {b:[[2, 2]],c:[[MaxKey, MinKey]]} nx {n.x:[[7, 7]]}`},
+		{`{"$or": [{"a": 1}, {"b": 2}], "zz": null}`, `{"s": 1}`, ``, none, `SORT OR a {a:[[1, 1]]} bc {b:[[2, 2]],c:[[MaxKey, MinKey]]}`},
+		{`{"$or": [{"a": 1}, {"zz": 2}]}`, ``, ``, none, `COLLSCAN {"$or":[{"a":1},{"zz":2}]}`},
 		// text
 		{`{"s": {"$regex": "^t1"}}`, ``, ``, []string{"s"}, `PROJECTION_COVERED IXSCAN s {s:[[/^t1/, /^t1/],('t2', 't1']]}`},
 		{`{"s": {"$regex": "t1"}}`, ``, ``, []string{"s"}, `PROJECTION_COVERED IXSCAN {"s":{"$regex":"t1"}} s {s:[[/t1/, /t1/],({}, '']]}`},
@@ -162,6 +175,24 @@ func TestRangePredicate(t *testing.T) {
 		want, _ := read(t, db, testNS, Request{Filter: filter(t, doc(t, src)), Hint: val(t, `{"$natural": 1}`)})
 		if len(got) != len(want) {
 			t.Errorf("%s: %d documents, want %d", src, len(got), len(want))
+		}
+	}
+}
+
+// TestLargeIn: many thousand values are points of one scan, found in reasonable time.
+func TestLargeIn(t *testing.T) {
+	db := planCollection(t)
+	in := newArray("$in")
+	for i := range 20_000 {
+		in.add(bsonx.Int32(int32(i * 3)))
+	}
+	for _, path := range []string{"n.x", "b"} {
+		r := Request{Filter: filter(t, oneField(path, bsonx.DocValue(in.doc())))}
+		got, p := read(t, db, testNS, r)
+		r.Hint = val(t, `{"$natural": 1}`)
+		want, _ := read(t, db, testNS, r)
+		if len(p.Bounds) != 20_000 || len(got) != len(want) || len(got) == 0 {
+			t.Errorf("%s: %d bounds, %d documents, want %d", path, len(p.Bounds), len(got), len(want))
 		}
 	}
 }

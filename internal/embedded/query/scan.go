@@ -35,6 +35,9 @@ func (p *Plan) openScan(snap *store.Snap) Source {
 	if p.empty {
 		return emptySource{}
 	}
+	if p.subs != nil {
+		return &orSource{plans: p.subs, snap: snap, seen: make(map[string]struct{})}
+	}
 	residual := p.Residual.Clone()
 	first := 0
 	if p.SortProvided && p.req.Limit > 0 && p.req.Limit+p.req.Skip < firstBlock {
@@ -72,6 +75,12 @@ type scanStats struct{ keys, docs atomic.Int64 }
 func (p *Plan) Stats() (keysExamined, docsExamined int64) {
 	keys, docs := p.stats.keys.Load(), p.stats.docs.Load()
 	switch {
+	case p.subs != nil:
+		for _, sub := range p.subs {
+			k, d := sub.Stats()
+			keys, docs = keys+k, docs+d
+		}
+		return keys, docs
 	case p.Index == nil:
 		return 0, keys // steps over records
 	case p.Index.IsID() && !p.Covered:

@@ -49,12 +49,11 @@ func (b zoneBuilder) node(n node, negated bool) zone {
 		}
 		return b.all(zones)
 	case *orNode:
-		z := zone{}
-		for _, k := range n.kids {
-			kz := b.node(k, negated)
-			z = zone{union(z.upper, kz.upper), union(z.lower, kz.lower)}
+		zones := make([]zone, len(n.kids))
+		for i, k := range n.kids {
+			zones[i] = b.node(k, negated)
 		}
-		return z
+		return anyOf(zones)
 	case *notNode:
 		z := b.node(n.kid, !negated)
 		out := zone{upper: z.lower.complement()}
@@ -71,6 +70,15 @@ func (b zoneBuilder) node(n node, negated bool) zone {
 		return b.expr(n.e)
 	}
 	return unknownZone()
+}
+
+// anyOf is the zone of predicates of which one must hold.
+func anyOf(zones []zone) zone {
+	uppers, lowers := make([]intervals, len(zones)), make([]intervals, len(zones))
+	for i, z := range zones {
+		uppers[i], lowers[i] = z.upper, z.lower
+	}
+	return zone{union(uppers...), union(lowers...)}
 }
 
 // all is the zone of several predicates that must all hold. Of a multikey index one entry need not
@@ -143,19 +151,18 @@ func (b zoneBuilder) leaf(l leaf, negated bool) zone {
 	case *cmpLeaf:
 		return b.compare(l, negated)
 	case *inLeaf:
-		z := zone{}
+		zones := make([]zone, 0, len(l.vals)+len(l.regexes))
 		for _, v := range l.vals {
-			vz := exactZone(point(v))
 			if v.Type == typeArray {
-				vz = arrayPoint(v)
+				zones = append(zones, arrayPoint(v))
+			} else {
+				zones = append(zones, exactZone(point(v)))
 			}
-			z = zone{union(z.upper, vz.upper), union(z.lower, vz.lower)}
 		}
 		for _, r := range l.regexes {
-			rz := regexZone(r)
-			z = zone{union(z.upper, rz.upper), union(z.lower, rz.lower)}
+			zones = append(zones, regexZone(r))
 		}
-		return z
+		return anyOf(zones)
 	case *regexLeaf:
 		return regexZone(l)
 	case existsLeaf:

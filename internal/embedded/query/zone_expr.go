@@ -22,15 +22,13 @@ func (b zoneBuilder) expr(e *expr.Expr) zone {
 	switch name {
 	case "$and", "$or":
 		zones := make([]zone, len(args))
-		z := zone{}
 		for i, a := range args {
 			zones[i] = b.expr(a)
-			z = zone{union(z.upper, zones[i].upper), union(z.lower, zones[i].lower)}
 		}
 		if name == "$and" {
 			return b.all(zones)
 		}
-		return z
+		return anyOf(zones)
 	case "$not":
 		if len(args) != 1 {
 			return unknownZone()

@@ -294,6 +294,12 @@ func (cd *candidate) bounded() bool { return cd.empty || cd.points > 0 || cd.nex
 // narrow: the bounds are single values or closed on both sides.
 func (cd *candidate) narrow() bool { return cd.empty || cd.points > 0 || cd.next >= 2 }
 
+// boundedBy reports whether a condition bounds the index's first field.
+func (cd *candidate) boundedBy(c conjunct) bool {
+	b := zoneBuilder{cd.ix.Fields[0].Path, multikeyField(cd.ix, 0)}
+	return cd.bounded() && !b.node(c.node, false).upper.isEverything()
+}
+
 // better compares two useful candidates by the rules of MakePlan.
 func (cd *candidate) better(o *candidate) bool {
 	for _, d := range [...]int{

@@ -8,12 +8,12 @@ import (
 	"mrbench/internal/embedded/store"
 )
 
-// orPlans looks for a $or whose clauses can each be answered by an index of their own, when no
-// single index bounds the whole filter.
-func (pl *planner) orPlans() bool {
+// orPlans looks for a $or whose clauses can each be answered by an index of their own. best is
+// the best single index, if any: a $or that bounds that one is better read by it.
+func (pl *planner) orPlans(best *candidate) bool {
 	for i, c := range pl.conj {
 		or, ok := c.node.(*orNode)
-		if !ok {
+		if !ok || best != nil && best.boundedBy(c) {
 			continue
 		}
 		rest := slices.Concat(pl.conj[:i], pl.conj[i+1:])

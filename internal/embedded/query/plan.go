@@ -91,7 +91,7 @@ func MakePlan(_ *store.Snap, c *store.Collection, r Request) (*Plan, error) {
 	switch {
 	case best != nil && (best.narrow() || pl.r.Limit > 0 && best.sorted):
 		return pl.finish(best), nil
-	case pl.orPlans():
+	case pl.orPlans(best):
 		return pl.or(), nil
 	case best != nil:
 		return pl.finish(best), nil

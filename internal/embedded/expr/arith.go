@@ -145,13 +145,11 @@ func opDivide(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 	switch {
 	case isNumber(l.Type) && isNumber(r.Type):
 		if wider(l.Type, r.Type) == tDecimal {
-			d, q := toDecimal(r), new(apd.Decimal)
+			d := toDecimal(r)
 			if d.IsZero() {
 				return missing, errf(16608, "can't $divide by zero")
 			}
-			_, _ = decimalContext().Quo(q, toDecimal(l), d)
-			trimQuotient(q)
-			return st.decimal(q), nil
+			return st.decimal(quotient(toDecimal(l), d)), nil
 		}
 		if float(r) == 0 {
 			return missing, errf(16608, "can't $divide by zero")

@@ -167,15 +167,12 @@ func (s *Sum) mean(st *state, n int64) bsonx.Value {
 		return null
 	}
 	if s.rank == rankDecimal {
-		d := s.decimal()
-		_, _ = decimalContext().Quo(d, d, apd.New(n, 0))
-		trimQuotient(d)
-		return st.decimal(d)
+		return st.decimal(quotient(s.decimal(), apd.New(n, 0)))
 	}
 	return st.f64(s.float() / float64(n))
 }
 
-// trimQuotient drops trailing zeros of a quotient's fraction: an exact quotient is shown as short as it goes.
+// trimQuotient drops trailing zeros of a root's or power's fraction: an exact one is shown as short as it goes.
 func trimQuotient(d *apd.Decimal) {
 	if d.Form != apd.Finite || d.Exponent >= 0 {
 		return

@@ -185,7 +185,8 @@ func (j *job) give(key, v bsonx.Value) error {
 func (j *job) reduceInto(staged, old bsonx.Doc) (bsonx.Doc, error) {
 	second := func(d bsonx.Doc) bsonx.Value {
 		it := d.Iter()
-		if it.Next() && it.Next() {
+		it.Next()
+		if it.Next() {
 			return it.Value()
 		}
 		return bsonx.Undefined()

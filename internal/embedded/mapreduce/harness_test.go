@@ -1,7 +1,6 @@
 package mapreduce
 
 import (
-	"bytes"
 	"context"
 	"testing"
 
@@ -155,5 +154,3 @@ func noLeftovers(t testing.TB, db *store.DB, known ...store.NS) {
 		t.Errorf("files are left behind: %v", files)
 	}
 }
-
-func equalDocs(a, b bsonx.Doc) bool { return bytes.Equal(a, b) }

@@ -69,6 +69,9 @@ func (j *job) run(ctx context.Context) (output int64, err error) {
 	}
 	rt.SetNative("emit", j.emit)
 
+	if to := snap.Collection(j.c.out.ns); onDisk && to != nil && to.IsView() {
+		return 0, mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", to.NS)
+	}
 	if err := j.openSink(ctx); err != nil {
 		return 0, err
 	}

@@ -12,6 +12,8 @@ type Error struct {
 	Msg  string
 	// Cause is what the error came from, for errors.Is and errors.As; may be nil.
 	Cause error
+	// Info is BSON elements that a reply carries beside the code, such as a duplicate's keyPattern and keyValue; may be nil.
+	Info []byte
 }
 
 func (e *Error) Error() string { return e.Msg }

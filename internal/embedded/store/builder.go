@@ -70,7 +70,7 @@ func (b *Builder) Add(doc bsonx.Doc) error {
 		b.last = append(b.last[:0], b.key...)
 		b.err = b.table.set(b.key, doc)
 	case c == 0:
-		b.err = dupKey(b.ns, "_id_", []bsonx.Value{id})
+		b.err = dupID(b.ns, id)
 	default:
 		if b.late == nil {
 			b.late = spill.NewSorter(b.db.SpillOptions(buildMemory))
@@ -184,7 +184,7 @@ func (b *Builder) addLate(ctx context.Context) (err error) {
 			ok = there.SeekGE(k)
 		}
 		if bytes.Equal(last, k) || ok && bytes.Equal(there.Key(), k) {
-			return dupKey(b.ns, "_id_", []bsonx.Value{idOf(it.Value())})
+			return dupID(b.ns, idOf(it.Value()))
 		}
 		last = append(last[:0], k...)
 		if err := t.set(k, it.Value()); err != nil {

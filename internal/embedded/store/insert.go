@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mrbench/internal/embedded/bsonx"
-	"mrbench/internal/embedded/mongoerr"
 )
 
 // A chunk of an insert becomes one batch.
@@ -227,7 +226,7 @@ func (p *prepared) storedUnique(db *DB, u uniqueKeys, stored map[int]int) error 
 }
 
 func (p *prepared) dupID(i int) error {
-	return dupKey(p.c.NS, "_id_", []bsonx.Value{idOf(p.docs[i])})
+	return dupID(p.c.NS, idOf(p.docs[i]))
 }
 
 func (p *prepared) dupUnique(u uniqueKeys, k int) error {
@@ -242,33 +241,4 @@ func (p *prepared) dupUnique(u uniqueKeys, k int) error {
 		}
 	}
 	return dupKeyOf(p.c.NS, g.ix, key, nil)
-}
-
-// dupKeyOf is DuplicateKey for an encoded key.
-func dupKeyOf(ns NS, ix *Index, key, bits []byte) error {
-	var vals []bsonx.Value
-	for _, f := range ix.Fields {
-		v, k, b, err := bsonx.DecodeKey(key, bits, f.Desc)
-		if err != nil {
-			break
-		}
-		vals, key, bits = append(vals, v), k, b
-	}
-	return dupKey(ns, ix.Name, vals)
-}
-
-// dupKey is DuplicateKey with MongoDB 4.0's text.
-func dupKey(ns NS, index string, vals []bsonx.Value) error {
-	var b bytes.Buffer
-	for i, v := range vals {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(" : ")
-		if v.IsMissing() {
-			v = bsonx.Null()
-		}
-		b.WriteString(v.String())
-	}
-	return mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: {%s }", ns, index, b.String())
 }

@@ -154,11 +154,11 @@ func TestDuplicates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, wantN := map[int]string{1: "_id_ dup key: { : 5 }"}, 1
+			want, wantN := map[int]string{1: "_id_ dup key: { _id: 5 }"}, 1
 			if !ordered {
 				want = map[int]string{
-					1: "_id_ dup key: { : 5 }", 2: "a_1 dup key: { : 1 }", 3: "_id_ dup key: { : 1.0 }",
-					4: "a_1 dup key: { : 2 }", 6: "a_1 dup key: { : null }",
+					1: "_id_ dup key: { _id: 5 }", 2: "a_1 dup key: { a: 1 }", 3: "_id_ dup key: { _id: 1.0 }",
+					4: "a_1 dup key: { a: 2 }", 6: "a_1 dup key: { a: null }",
 				}
 				wantN = 3
 			}
@@ -352,7 +352,7 @@ func TestCreateIndexOnData(t *testing.T) {
 	mustIndex(t, db, testNS, `{"key":{"a":-1},"name":"a"}`)
 	mustIndex(t, db, testNS, `{"key":{"u":1},"name":"u","unique":true}`)
 	_, err := db.CreateIndex(ctx, testNS, jdoc(t, `{"key":{"a":1},"name":"bad","unique":true}`))
-	if mongoerr.CodeOf(err) != mongoerr.DuplicateKey || !strings.Contains(err.Error(), "dup key: { : 0 }") {
+	if mongoerr.CodeOf(err) != mongoerr.DuplicateKey || !strings.Contains(err.Error(), "dup key: { a: 0 }") {
 		t.Error(err)
 	}
 	r := mustValidate(t, db, testNS)

@@ -198,7 +198,7 @@ func (tx *Tx) Insert(doc bsonx.Doc) error {
 			return err
 		}
 		if old != nil {
-			return dupKey(tx.c.NS, "_id_", []bsonx.Value{id})
+			return dupID(tx.c.NS, id)
 		}
 	}
 	for _, g := range tx.gens {

@@ -126,6 +126,7 @@ func (c *call) fail(err error) {
 	c.str("errmsg", e.Msg)
 	c.int32("code", int32(e.Code))
 	c.str("codeName", e.Code.Name())
+	c.b = append(c.b, e.Info...)
 }
 
 // AppendError appends the reply document of a request that could not even be read.

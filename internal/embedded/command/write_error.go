@@ -21,6 +21,7 @@ func (c *call) writeErrors(list []writeError) {
 		doc := c.startElem(i)
 		c.int32("index", int32(w.index))
 		c.int32("code", int32(e.Code))
+		c.b = append(c.b, e.Info...)
 		c.str("errmsg", e.Msg)
 		c.end(doc)
 	}

@@ -69,7 +69,7 @@ func collectionInfo(coll *store.Collection) bsonx.Doc {
 		}
 		w.end(at)
 		if !coll.IsView() && len(coll.Indexes) > 0 {
-			w.doc("idIndex", coll.Indexes[0].Spec)
+			w.doc("idIndex", shownSpec(coll.Indexes[0].Spec))
 		}
 	})
 }

@@ -24,8 +24,22 @@ func listIndexes(_ context.Context, c *call) error {
 	}
 	var specs []bsonx.Doc
 	for _, ix := range coll.Indexes {
-		specs = append(specs, ix.Spec)
+		specs = append(specs, shownSpec(ix.Spec))
 	}
 	c.listReply(ns.String(), specs)
 	return nil
+}
+
+// shownSpec is an index's specification without ns, which newer servers do not give and a rename would belie.
+func shownSpec(spec bsonx.Doc) bsonx.Doc {
+	if spec.Get("ns").IsMissing() {
+		return spec
+	}
+	return build(func(w *builder) {
+		for it := spec.Iter(); it.Next(); {
+			if string(it.Name()) != "ns" {
+				w.value(string(it.Name()), it.Value())
+			}
+		}
+	})
 }

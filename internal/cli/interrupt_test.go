@@ -70,7 +70,7 @@ func TestInterruptedRun(t *testing.T) {
 			if !strings.HasSuffix(stderr.String(), "mrbench: "+c.word+"\n") {
 				t.Errorf("stderr: %s", stderr)
 			}
-			if !strings.Contains(out.String(), "agg-covered-ranges") || !strings.Contains(out.String(), "median of") {
+			if !strings.Contains(out.String(), "agg-covered-ranges") || !strings.Contains(out.String(), "runs each") {
 				t.Errorf("finished rows are not printed:\n%s", out.String())
 			}
 			rs, err := bench.Load(filepath.Join(s.dir, "r.ndjson"))

@@ -167,6 +167,11 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 		s.MergeSeconds = &rep.MergeSeconds
 	}
 	s.Counts = benchCounts(rep.Counts)
+	if v.sort || v.ranges {
+		if s.IndexUsed, err = m.indexUsed(ctx, c); err != nil {
+			return s, err
+		}
+	}
 	for _, p := range rep.Parts {
 		from, to := bounds(p.Range)
 		s.Parts = append(s.Parts, bench.Part{
@@ -190,6 +195,30 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 		m.stored = rep
 	}
 	return s, m.compare(ctx, row, &s, &d, func() *mr.Report { return rep })
+}
+
+// indexUsed asks which index the server reads a mapReduce's documents by. Servers do not explain mapReduce; a find with
+// the same filter and sort is planned the same way. "" is none, or a server that does not explain.
+func (m *measurement) indexUsed(ctx context.Context, c mr.Config) (string, error) {
+	find := bson.D{{Key: "find", Value: c.Coll}, {Key: "filter", Value: bson.D{}}}
+	if len(c.Ranges) > 0 {
+		find[1].Value = c.Ranges[len(c.Ranges)/2].Filter(c.Predicate)
+	}
+	if len(c.Job.Sort) > 0 {
+		find = append(find, bson.E{Key: "sort", Value: c.Job.Sort})
+	}
+	raw, err := m.coll.Database().RunCommand(ctx, bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+	if _, refused := errors.AsType[mongo.CommandError](err); refused {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("explain find in %s: %w", m.app.common.ns, err)
+	}
+	plan := splitter.ReadPlan(raw)
+	if plan.Scans {
+		return "", nil
+	}
+	return strings.Join(plan.Indexes, ", "), nil
 }
 
 // aggregate runs a pipeline once; its answer is digested as it streams in.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
@@ -110,9 +111,9 @@ func timesTable(r *bench.Result) *report.Table {
 	}
 	switch {
 	case ci:
-		t.Notes = append(t.Notes, "spread is half the 95 % confidence interval of the median")
+		t.Notes = append(t.Notes, "times are medians; spread is half their 95 % confidence interval")
 	case runs > 1:
-		t.Notes = append(t.Notes, "spread is (slowest - fastest) / median")
+		t.Notes = append(t.Notes, "times are medians; spread is (slowest - fastest) / median")
 	}
 	for _, row := range r.Rows {
 		switch {
@@ -138,7 +139,7 @@ func times(runs int) string {
 	case 1:
 		return "1 run each"
 	default:
-		return fmt.Sprintf("median of %d runs", runs)
+		return fmt.Sprintf("%d runs each", runs)
 	}
 }
 
@@ -193,21 +194,28 @@ func agrees(row bench.Row) string {
 	}
 }
 
-// effect says whether the row's option did something on this server.
+// effect says what the row's options did on this server.
 func effect(row bench.Row) string {
+	var did []string
 	switch {
-	case row.Mode == "js":
-		return "jsMode"
-	case row.Mode != "":
-		return "jsMode " + row.Mode
 	case row.Covered != nil && *row.Covered:
-		return "covered"
+		did = append(did, "covered")
 	case row.Covered != nil && row.IndexUsed != "":
-		return "index, not covered"
+		did = append(did, "index, not covered")
 	case row.IndexUsed != "":
-		return "index"
+		did = append(did, "index")
 	}
-	return "-"
+	switch row.Mode {
+	case "":
+	case "js":
+		did = append(did, "js")
+	default:
+		did = append(did, "js "+row.Mode)
+	}
+	if len(did) == 0 {
+		return "-"
+	}
+	return strings.Join(did, ", ")
 }
 
 // countsTable shows what was counted.

@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/mongo/options"
 
 	"mrbench/internal/embedded"
-	"mrbench/internal/embedded/store"
 )
 
 // engineURI stands for the engine in this process; its host is never looked up because connections come from a dialer.
@@ -43,7 +42,7 @@ func openEmbedded(ctx context.Context, c Config) (*Target, error) {
 	}
 	t := &Target{Address: dir, Identity: "embedded:" + dir}
 	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version})
-	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+	if locked, ok := errors.AsType[*embedded.LockedError](err); ok {
 		return join(ctx, c, t, locked)
 	}
 	if err != nil {
@@ -59,7 +58,7 @@ func openEmbedded(ctx context.Context, c Config) (*Target, error) {
 }
 
 // join connects to the process that serves the data directory.
-func join(ctx context.Context, c Config, t *Target, locked *store.LockedError) (*Target, error) {
+func join(ctx context.Context, c Config, t *Target, locked *embedded.LockedError) (*Target, error) {
 	if locked.Address == "" {
 		return nil, &InUseError{Dir: t.Address, PID: locked.PID}
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"mrbench/internal/embedded"
-	"mrbench/internal/embedded/store"
 )
 
 // ServeConfig says what to serve, and where.
@@ -40,7 +39,7 @@ func Serve(ctx context.Context, c ServeConfig) (err error) {
 		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
 	}
 	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version})
-	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+	if locked, ok := errors.AsType[*embedded.LockedError](err); ok {
 		return &InUseError{Dir: dir, PID: locked.PID}
 	}
 	if err != nil {
@@ -55,10 +54,8 @@ func Serve(ctx context.Context, c ServeConfig) (err error) {
 	if c.Network == "unix" {
 		uri = "mongodb://" + url.PathEscape(listener.Addr().String())
 	}
-	if s, ok := any(engine).(interface{ SetAddress(string) error }); ok {
-		if err := s.SetAddress(uri); err != nil {
-			return errors.Join(err, listener.Close())
-		}
+	if err := engine.SetAddress(uri); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	if c.Ready != nil {
 		c.Ready(uri)

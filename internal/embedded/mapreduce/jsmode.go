@@ -148,7 +148,8 @@ func (m *jsMap) hold(v script.Value) (int32, error) {
 
 // lossless says that a value built by a script is the same after it was BSON: no NumberInt, no functions.
 func lossless(v bsonx.Value) bool {
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		switch e := it.Value(); e.Type {
 		case bsonx.TypeDouble, bsonx.TypeString, bsonx.TypeBoolean, bsonx.TypeNull, bsonx.TypeUndefined, bsonx.TypeDateTime,
 			bsonx.TypeObjectID, bsonx.TypeInt64, bsonx.TypeDecimal128:

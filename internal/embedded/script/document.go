@@ -145,7 +145,8 @@ func (d *document) Delete(key string) bool {
 // Keys implements goja.DynamicObject: the document's order, then what was added.
 func (d *document) Keys() []string {
 	var keys []string
-	for it := d.raw.Iter(); it.Next(); {
+	it := d.raw.Iter()
+	for it.Next() {
 		if i := d.kept(it.Name()); i < 0 || d.fields[i].value != nil {
 			keys = append(keys, string(it.Name()))
 		}
@@ -175,7 +176,8 @@ func (d *document) appendTo(dst []byte, depth int) []byte {
 	}
 	start := len(dst)
 	idx, dst := bsoncore.AppendDocumentStart(dst)
-	for it := d.raw.Iter(); it.Next(); {
+	it := d.raw.Iter()
+	for it.Next() {
 		was := it.Value()
 		i := d.kept(it.Name())
 		if i < 0 {

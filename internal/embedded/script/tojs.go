@@ -64,7 +64,8 @@ func (r *Runtime) toJS(v bsonx.Value, owned bool) Value {
 // array makes a JavaScript array of an array whose bytes are owned.
 func (r *Runtime) array(v bsonx.Value) *goja.Object {
 	items := make([]any, 0, 8)
-	for it := v.Elems(); it.Next(); {
+	it := v.Elems()
+	for it.Next() {
 		items = append(items, r.toJS(it.Value(), true))
 	}
 	return r.vm.NewArray(items...)

@@ -37,7 +37,11 @@ func (r *runner) stop(ctx context.Context) {
 			quiet = 0
 		}
 		for _, op := range ops {
-			_ = admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op}}).Err()
+			_ = admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.id}}).Err()
+			if r.server.Mongos && op.session.Type != 0 {
+				// The shards' part of the work has other names; it has the same session.
+				_ = admin.RunCommand(ctx, bson.D{{Key: "killSessions", Value: bson.A{bson.D{{Key: "id", Value: op.session}}}}}).Err()
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -47,13 +51,18 @@ func (r *runner) stop(ctx context.Context) {
 	}
 }
 
-// running lists the ids of the run's operations.
-func (r *runner) running(ctx context.Context, admin *mongo.Database) ([]bson.RawValue, error) {
+// operation is one of the run's on the server.
+type operation struct {
+	id, session bson.RawValue // session's type is 0 when there is none
+}
+
+// running lists the run's operations.
+func (r *runner) running(ctx context.Context, admin *mongo.Database) ([]operation, error) {
 	stages := []bson.D{{}}
 	if r.server.Mongos {
 		stages = append(stages, bson.D{{Key: "localOps", Value: true}})
 	}
-	var ids []bson.RawValue
+	var ids []operation
 	listed := false
 	for _, stage := range stages {
 		cur, err := admin.Aggregate(ctx, mongo.Pipeline{{{Key: "$currentOp", Value: stage}}})
@@ -87,12 +96,16 @@ func (r *runner) running(ctx context.Context, admin *mongo.Database) ([]bson.Raw
 	return ids, nil
 }
 
-func (r *runner) appendOurs(ids []bson.RawValue, op bson.Raw) []bson.RawValue {
+func (r *runner) appendOurs(ids []operation, op bson.Raw) []operation {
 	id := op.Lookup("opid")
 	if id.Type == 0 || !ours(op, r.databases(), r.comment()) {
 		return ids
 	}
-	return append(ids, bson.RawValue{Type: id.Type, Value: slices.Clone(id.Value)})
+	session := op.Lookup("lsid", "id")
+	return append(ids, operation{
+		id:      bson.RawValue{Type: id.Type, Value: slices.Clone(id.Value)},
+		session: bson.RawValue{Type: session.Type, Value: slices.Clone(session.Value)},
+	})
 }
 
 // comment is what the commands carry, if anything.

@@ -10,7 +10,10 @@ import (
 
 // Server codes that decide what happens next.
 const (
+	codeBadValue          = 2
+	codeFailedToParse     = 9
 	codeUnauthorized      = 13
+	codeTypeMismatch      = 14
 	codeNamespaceNotFound = 26
 	codeCommandNotFound   = 59
 	codeOnView            = 166

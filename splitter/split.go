@@ -118,6 +118,11 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 	if err := r.prove(ctx, c.Predicate, rep); err != nil {
 		return nil, err
 	}
+	if rep.Imbalance > uneven && len(keys) > c.Ranges {
+		if err := r.even(ctx, c, keys, s.present, rep); err != nil {
+			return nil, err
+		}
+	}
 	rep.CountSeconds = time.Since(t).Seconds()
 	rep.Elapsed = time.Since(start)
 	return rep, nil
@@ -190,7 +195,7 @@ func pieces(key string, points []bson.RawValue, present uint32) []Piece {
 // prove counts every piece and the whole. The server's quick figure serves as the
 // whole when it agrees; when it does not, every document is counted, and the pieces once more.
 func (r *reader) prove(ctx context.Context, p Predicate, rep *Report) error {
-	sum, err := r.countPieces(ctx, p, rep)
+	sum, err := r.countPieces(ctx, p, rep.Pieces)
 	if err != nil {
 		return err
 	}
@@ -203,7 +208,7 @@ func (r *reader) prove(ctx context.Context, p Predicate, rep *Report) error {
 		}
 	}
 	if sum != rep.Total {
-		if sum, err = r.countPieces(ctx, p, rep); err != nil {
+		if sum, err = r.countPieces(ctx, p, rep.Pieces); err != nil {
 			return err
 		}
 		if sum != rep.Total {
@@ -214,13 +219,13 @@ func (r *reader) prove(ctx context.Context, p Predicate, rep *Report) error {
 	return nil
 }
 
-func (r *reader) countPieces(ctx context.Context, p Predicate, rep *Report) (sum int64, err error) {
-	err = Each(ctx, len(rep.Pieces), countThreads, func(ctx context.Context, i, _ int) error {
-		n, err := r.count(ctx, rep.Pieces[i].Range.Filter(p))
-		rep.Pieces[i].Documents = n
+func (r *reader) countPieces(ctx context.Context, p Predicate, pieces []Piece) (sum int64, err error) {
+	err = Each(ctx, len(pieces), countThreads, func(ctx context.Context, i, _ int) error {
+		n, err := r.count(ctx, pieces[i].Range.Filter(p))
+		pieces[i].Documents = n
 		return err
 	})
-	for _, piece := range rep.Pieces {
+	for _, piece := range pieces {
 		sum += piece.Documents
 	}
 	return sum, err

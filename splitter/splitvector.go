@@ -29,7 +29,7 @@ func (r *reader) splitVector(ctx context.Context, pattern bson.D, ranges int, to
 	if err != nil {
 		return nil, err
 	}
-	want := min(int64(ranges)*keysPerRange, maxSplitKeys)
+	want := max(min(int64(ranges)*keysPerRange, maxSplitKeys), int64(ranges)*2)
 	every := max(total/want-1, 1) // a key after every+1 documents
 	clamp := false
 	var keys []bson.RawValue

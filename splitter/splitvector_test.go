@@ -61,3 +61,42 @@ func TestImbalance(t *testing.T) {
 		}
 	}
 }
+
+// The grouping keeps order, uses at most n groups, and no other grouping has a
+// lighter heaviest group.
+func TestLightest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		weights := rapid.SliceOfN(rapid.Int64Range(0, 20), 1, 9).Draw(t, "weights")
+		n := rapid.IntRange(1, 5).Draw(t, "n")
+		heaviest := func(ends []int) int64 {
+			most, at := int64(0), 0
+			for _, end := range append(ends, len(weights)) {
+				sum := int64(0)
+				for ; at < end; at++ {
+					sum += weights[at]
+				}
+				most = max(most, sum)
+			}
+			return most
+		}
+		got := lightest(weights, n)
+		if len(got) > n-1 {
+			t.Fatalf("%d groups", len(got)+1)
+		}
+		best := int64(1 << 40)
+		for mask := range 1 << (len(weights) - 1) { // every way to cut
+			var ends []int
+			for i := 1; i < len(weights); i++ {
+				if mask&(1<<(i-1)) != 0 {
+					ends = append(ends, i)
+				}
+			}
+			if len(ends) < n {
+				best = min(best, heaviest(ends))
+			}
+		}
+		if h := heaviest(got); h != best {
+			t.Fatalf("ends %v: heaviest %d, best %d", got, h, best)
+		}
+	})
+}

@@ -85,6 +85,9 @@ func (r *reader) probe(ctx context.Context, total int64) (*seen, error) {
 		}
 		f := r.bracketFilter(b, bson.RawValue{}, bson.RawValue{})
 		keys, err := r.keys(ctx, f, false, 0, sampleKeys)
+		if err != nil && notAValue(err) {
+			continue // a server without this type; the proof would show documents of it
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +126,15 @@ func (r *reader) probe(ctx context.Context, total int64) (*seen, error) {
 		}
 	}
 	return s, nil
+}
+
+// notAValue says that the server did not understand a filter: deprecated types may go.
+func notAValue(err error) bool {
+	switch code(err) {
+	case codeBadValue, codeFailedToParse, codeTypeMismatch:
+		return true
+	}
+	return false
 }
 
 // refuseArrays returns *MultikeyError when documents hold arrays in the key's path.

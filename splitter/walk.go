@@ -64,8 +64,8 @@ func (r *reader) step(ctx context.Context, s *seen, from position, need int64) (
 		if err != nil {
 			return to, 0, err
 		}
-		if b.point() && passed > 0 && passed+n-need > need-passed {
-			// nearer to end before this bracket's one key than behind it
+		if b.point() && passed > 0 && (n >= need || passed+n-need > need-passed) {
+			// better to end before this bracket's one key than behind it
 			k, err := r.first(ctx, b)
 			return position{b, k}, passed, err
 		}
@@ -75,7 +75,7 @@ func (r *reader) step(ctx context.Context, s *seen, from position, need int64) (
 }
 
 // land decides where a piece ends that reaches into the run of key k: before the
-// run, or behind it when that is nearer or the run is all there is.
+// run, or behind it when that is nearer and the run no piece of its own.
 func (r *reader) land(ctx context.Context, s *seen, from position, k bson.RawValue, passed, need int64) (position, int64, error) {
 	before, err := r.between(ctx, from, k)
 	if err != nil {
@@ -85,16 +85,20 @@ func (r *reader) land(ctx context.Context, s *seen, from position, k bson.RawVal
 	if before*2 >= need && before > 0 {
 		return position{from.in, k}, before, nil
 	}
+	equal := bson.D{{Key: r.key, Value: bson.D{{Key: "$eq", Value: k}}}}
+	if from.in == regex { // $eq would take it for a pattern
+		equal = r.equalRegex(k)
+	}
+	run, err := r.count(ctx, equal)
+	if err != nil {
+		return position{}, 0, err
+	}
+	if before > 0 && run >= need {
+		return position{from.in, k}, before, nil // a key that fills a piece alone
+	}
 	next, err := r.after(ctx, s, from.in, k)
 	if err != nil || zero(next.at) {
 		return next, 0, err
-	}
-	run, err := r.count(ctx, bson.D{{Key: r.key, Value: bson.D{{Key: "$eq", Value: k}}}})
-	if from.in == regex { // a filter takes it for a pattern
-		run, err = r.count(ctx, r.equalRegex(k))
-	}
-	if err != nil {
-		return position{}, 0, err
 	}
 	return next, before + run, nil
 }

@@ -80,10 +80,12 @@ func (g gen) document(id int, arrays bool) bsonx.Doc {
 			d = append(d, bson.E{Key: name, Value: g.value(1, arrays)})
 		}
 	}
-	switch g.n(0, 5) {
-	case 0:
-	case 1:
+	switch k := g.n(0, 6); {
+	case k == 0:
+	case k == 1:
 		d = append(d, bson.E{Key: "c", Value: g.value(2, arrays)})
+	case k <= 3 && arrays: // several entries in an index on c.x and c.y
+		d = append(d, bson.E{Key: "c", Value: bson.A{g.object(0, false), g.object(0, false)}})
 	default:
 		d = append(d, bson.E{Key: "c", Value: g.object(1, arrays)})
 	}
@@ -214,7 +216,11 @@ func (g gen) expr(depth int) any {
 		}
 		return bson.D{{Key: op, Value: bson.A{g.expr(depth - 1), g.expr(depth - 1)}}}
 	}
-	args := bson.A{"$" + g.path(), bson.D{{Key: "$literal", Value: g.scalar(true)}}}
+	v := g.scalar(true)
+	if g.n(0, 2) == 0 {
+		v = nil // where missing and null part
+	}
+	args := bson.A{"$" + g.path(), bson.D{{Key: "$literal", Value: v}}}
 	if rapid.Bool().Draw(g.t, "swap") {
 		args[0], args[1] = args[1], args[0]
 	}
@@ -225,6 +231,10 @@ func (g gen) expr(depth int) any {
 func (g gen) index(n int) bson.D {
 	key := bson.D{}
 	used := map[string]bool{}
+	if g.n(0, 3) == 0 {
+		key = bson.D{{Key: "c.x", Value: int32(1)}, {Key: "c.y", Value: int32(1)}}
+		used["c.x"], used["c.y"] = true, true
+	}
 	for range g.n(1, 3) {
 		p := pick(g, "indexed", "a", "a", "b", "c", "c.x", "c.y", "_id")
 		if used[p] || len(key) == 0 && p == "_id" || p == "c" && (used["c.x"] || used["c.y"]) || used["c"] && len(p) > 1 && p[0] == 'c' {

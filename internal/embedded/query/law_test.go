@@ -113,11 +113,17 @@ func TestIndexOrderEqualsSorted(t *testing.T) {
 		defer fx.drop(t)
 		for range 4 {
 			f := &Filter{}
-			if g.n(0, 2) == 0 {
-				f = filter(t, marshal(t, g.filter(1)))
-			}
 			var spec bson.D
 			used := map[string]bool{}
+			switch g.n(0, 2) {
+			case 0:
+				f = filter(t, marshal(t, g.filter(1)))
+			case 1: // bounds on the field to be sorted by
+				p := pick(g, "path", "a", "b", "c.x")
+				f = filter(t, marshal(t, bson.D{{Key: p, Value: bson.D{{Key: pick(g, "op", "$gt", "$lt"), Value: pick[any](g, "value", 0, 1, 1.5, "a")}}}}))
+				used[p] = true
+				spec = bson.D{{Key: p, Value: pick[int32](g, "direction", 1, -1)}}
+			}
 			for range g.n(1, 2) {
 				if p := g.path(); !used[p] {
 					used[p] = true

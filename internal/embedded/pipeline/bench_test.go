@@ -79,3 +79,47 @@ func BenchmarkGroup(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMerge: $merge into a collection that is not there, beside the insert of the same documents.
+func BenchmarkMerge(b *testing.B) {
+	const n = 100_000
+	db := openDB(b)
+	var docs []bsonx.Doc
+	for i := range n {
+		docs = append(docs, makeDoc("_id", bsonx.Int32(int32(i)), "value", bsonx.Int32(int32(i%7))).Doc())
+	}
+	insert(b, db, testNS, docs...)
+	to := store.NS{DB: "d", Coll: "to"}
+	for _, c := range []struct {
+		name string
+		run  func() error
+	}{
+		{"merge", func() error {
+			_, err := runAll(array(b, `[{"$merge": "to"}]`), options(db))
+			return err
+		}},
+		{"out", func() error {
+			_, err := runAll(array(b, `[{"$out": "to"}]`), options(db))
+			return err
+		}},
+		{"insert", func() error {
+			for i := 0; i < n; i += 8192 {
+				if _, _, err := db.InsertMany(ctx, to, docs[i:min(i+8192, n)], false, store.WriteOptions{Create: true}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = db.Drop(ctx, to)
+				if err := c.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/doc")
+		})
+	}
+}

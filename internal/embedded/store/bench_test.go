@@ -2,7 +2,10 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -209,5 +212,59 @@ func BenchmarkBuilder(b *testing.B) {
 			perOp(b, n, "doc")
 		})
 		rng.Shuffle(n, func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	}
+}
+
+// BenchmarkOpen opens a directory after a clean end and after a crash with a full log.
+func BenchmarkOpen(b *testing.B) {
+	const n = 500_000
+	for _, clean := range []bool{true, false} {
+		b.Run(fmt.Sprint("clean ", clean), func(b *testing.B) {
+			dir := b.TempDir()
+			db, err := Open(Options{Dir: dir})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := db.CreateIndex(ctx, testNS, jdoc(b, `{"key":{"dim0":1},"name":"dim0_1"}`)); err != nil {
+				b.Fatal(err)
+			}
+			load(b, db, n, 2)
+			from := dir
+			if !clean {
+				if err := db.Sync(ctx); err != nil {
+					b.Fatal(err)
+				}
+				from = b.TempDir()
+				if err := os.CopyFS(from, os.DirFS(dir)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				copied := filepath.Join(b.TempDir(), "data")
+				if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				db, err := Open(Options{Dir: copied})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				s := db.Snapshot()
+				if got := s.Stats(s.Collection(testNS)).Documents; got != n {
+					b.Fatal(got)
+				}
+				s.Close()
+				if err := db.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
 	}
 }

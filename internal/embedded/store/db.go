@@ -21,6 +21,7 @@ const (
 	syncEvery         = 100 * time.Millisecond
 	defaultFlushDelay = 10 * time.Second // before a dropped range is reclaimed
 	closeWait         = 10 * time.Second // for open snapshots
+	flushOnClose      = 4 << 20          // bytes of log
 	formatVersion     = 1
 )
 
@@ -291,6 +292,9 @@ func (db *DB) Close() error {
 	close(db.stop)
 	<-db.stopped
 	err := db.fs.syncLogs()
+	if !db.health.bad.Load() && db.p.Metrics().WAL.Size > flushOnClose {
+		err = errors.Join(err, db.p.Flush()) // so that the next Open has little to replay
+	}
 	db.fs.running.Store(false)
 	err = errors.Join(err, closePebble(db.p))
 	err = errors.Join(err, db.fs.syncLogs())

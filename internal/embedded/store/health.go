@@ -33,9 +33,21 @@ func (h *health) note(what string, err error) {
 		h.cause = fmt.Errorf("%s: %w", what, err)
 	}
 	h.bad.Store(true)
+	h.logSometimes("writes are refused: %s: %v", what, err)
+}
+
+// warn logs a fault that does not keep writes from working.
+func (h *health) warn(what string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.logSometimes("%s: %v", what, err)
+}
+
+// logSometimes keeps a fault that pebble meets again and again from filling the log. mu is held.
+func (h *health) logSometimes(format string, args ...any) {
 	if now := time.Now(); now.Sub(h.logged) > 5*time.Second {
 		h.logged = now
-		h.log("writes are refused: %s: %v", what, err)
+		h.log(format, args...)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"mrbench/internal/embedded/mongoerr"
 )
 
-const cannotIndexParallelArrays mongoerr.Code = 171
-
 // keyGen makes the entries of one index for one document after the other. Not
 // safe for concurrent use: it keeps buffers and remembers where fields stood.
 type keyGen struct {
@@ -119,7 +117,7 @@ func (g *keyGen) expand(at int) error {
 		if arr.IsMissing() {
 			arr, arrField = v, name
 		} else if &arr.Data[0] != &v.Data[0] {
-			return mongoerr.New(cannotIndexParallelArrays, "cannot index parallel arrays [%s] [%s]", name, arrField)
+			return mongoerr.New(mongoerr.CannotIndexParallelArrays, "cannot index parallel arrays [%s] [%s]", name, arrField)
 		}
 		inArr |= 1 << i
 		f.rest = rest

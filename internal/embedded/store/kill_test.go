@@ -168,6 +168,10 @@ func checkAfterKill(t *testing.T, dir string, acked map[string]int, built string
 	s := db.Snapshot()
 	defer s.Close()
 	c := s.Collection(testNS)
+	if c == nil {
+		t.Error("the collection is lost")
+		return
+	}
 	for name, n := range acked {
 		for j := range n {
 			id := fmt.Sprintf("%s-%02d", name, j)

@@ -195,7 +195,7 @@ func (m *machine) index(t *rapid.T) {
 		if name == "u" {
 			m.uniq[ns] = true
 		}
-	case mongoerr.DuplicateKey, cannotIndexParallelArrays:
+	case mongoerr.DuplicateKey, mongoerr.CannotIndexParallelArrays:
 	default:
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func (m *machine) build(t *rapid.T) {
 		if !keep {
 			m.uniq[ns] = false
 		}
-	case keep && (code == mongoerr.DuplicateKey && m.uniq[ns] || code == cannotIndexParallelArrays):
+	case keep && (code == mongoerr.DuplicateKey && m.uniq[ns] || code == mongoerr.CannotIndexParallelArrays):
 	default:
 		t.Fatal(err)
 	}

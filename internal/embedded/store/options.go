@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -104,9 +105,16 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 
 func listener(h *health) *pebble.EventListener {
 	return &pebble.EventListener{
-		BackgroundError: func(err error) { h.note("flush or compaction", err) },
+		BackgroundError: func(err error) {
+			// A damaged table is the matter of those who read it; what can't be written concerns all who write.
+			if pebble.IsCorruptionError(err) || errors.Is(err, pebble.ErrCancelledCompaction) {
+				h.warn("compaction", err)
+				return
+			}
+			h.note("flush or compaction", err)
+		},
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
-			h.log("storage: corrupt data in %s: %v", i.Path, i.Details)
+			h.warn("corrupt data in "+i.Path, i.Details)
 		},
 		DiskSlow: func(pebble.DiskSlowInfo) {},
 	}

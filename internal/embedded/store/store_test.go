@@ -479,3 +479,44 @@ func TestFetch(t *testing.T) {
 		t.Error(d, err)
 	}
 }
+
+func TestPartialIndex(t *testing.T) {
+	fs := vfs.NewMem()
+	open := func() *DB {
+		db, err := Open(Options{Dir: "data", FS: fs, CompileFilter: hasFields})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	mustInsert(t, db, testNS, jdoc(t, `{"_id":1,"a":1}`), jdoc(t, `{"_id":2,"a":2,"x":1}`))
+	mustIndex(t, db, testNS, `{"key":{"a":1},"name":"a","unique":true,"partialFilterExpression":{"x":1}}`)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open()
+	defer db.Close()
+	n, errs, err := db.InsertMany(ctx, testNS, []bsonx.Doc{
+		jdoc(t, `{"_id":3,"a":1}`), jdoc(t, `{"_id":4,"a":1,"x":1}`), jdoc(t, `{"_id":5,"a":2,"x":1}`), jdoc(t, `{"_id":6,"a":2}`),
+	}, false, WriteOptions{})
+	if err != nil || n != 3 || mongoerr.CodeOf(errs[2]) != mongoerr.DuplicateKey {
+		t.Error(n, errs, err)
+	}
+	if got := entries(t, db, testNS, "a", nil, false); got != "1/4 2/2" {
+		t.Error(got)
+	}
+	err = db.Write(ctx, testNS, WriteOptions{}, func(tx *Tx) error { // leaves the index and comes into it
+		if err := tx.Replace(jdoc(t, `{"_id":2,"a":2,"x":1}`), jdoc(t, `{"_id":2,"a":2}`)); err != nil {
+			return err
+		}
+		return tx.Replace(jdoc(t, `{"_id":6,"a":2}`), jdoc(t, `{"_id":6,"a":2,"x":5}`))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := entries(t, db, testNS, "a", nil, false); got != "1/4 2/6" {
+		t.Error(got)
+	}
+	mustValidate(t, db, testNS)
+}

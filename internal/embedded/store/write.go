@@ -152,6 +152,10 @@ func (tx *Tx) end() {
 // Collection is the collection as of now.
 func (tx *Tx) Collection() *Collection { return tx.c }
 
+// Bytes is the size of what the Tx has changed so far. A write may change 1 GiB at most and holds it in memory, so
+// a command that changes many documents does it in several writes.
+func (tx *Tx) Bytes() int { return tx.batch.Len() }
+
 // Snap is a view of the state before this Tx, for planning and for finding the documents to change. It
 // ends with the Tx.
 func (tx *Tx) Snap() *Snap {

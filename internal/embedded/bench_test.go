@@ -94,3 +94,28 @@ func BenchmarkPing(b *testing.B) {
 		run(b, db, bson.D{{Key: "ping", Value: 1}})
 	}
 }
+
+// BenchmarkSplitVector cuts 200,000 entries of an index; per entry it must not allocate.
+func BenchmarkSplitVector(b *testing.B) {
+	const total = 200_000
+	coll := connect(b, openEngine(b)).Database("bench").Collection("c")
+	docs := make([]any, 1000)
+	for from := 0; from < total; from += len(docs) {
+		for i := range docs {
+			n := from + i
+			docs[i] = bson.D{{Key: "_id", Value: int64(n)}, {Key: "dim0", Value: int32(n * 7919 % 20_011)}}
+		}
+		if _, err := coll.InsertMany(context.Background(), docs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := coll.Indexes().CreateOne(context.Background(), mongo.IndexModel{Keys: bson.D{{Key: "dim0", Value: 1}}}); err != nil {
+		b.Fatal(err)
+	}
+	cmd := bson.D{{Key: "splitVector", Value: "bench.c"}, {Key: "keyPattern", Value: bson.D{{Key: "dim0", Value: 1}}}, {Key: "maxChunkSizeBytes", Value: 1 << 20}}
+	b.ReportAllocs()
+	for b.Loop() {
+		run(b, coll.Database(), cmd)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/total, "ns/entry")
+}

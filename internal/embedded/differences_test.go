@@ -155,7 +155,26 @@ func TestDifference06(t *testing.T) {
 
 func TestDifference07(t *testing.T) {
 	client, db := differing(t)
-	fails(t, db, 20, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{}}}, {Key: "txnNumber", Value: int64(1)}})
+	fails(t, db, 20, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{}}}, {Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false}})
+	write := bson.D{
+		{Key: "update", Value: "c"}, {Key: "txnNumber", Value: int64(1)},
+		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}, {Key: "upsert", Value: true}}}},
+	}
+	session, err := client.StartSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.EndSession(context.Background())
+	ctx := mongo.NewSessionContext(context.Background(), session)
+	for range 3 {
+		if err := db.RunCommand(ctx, write).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var doc bson.D
+	if err := db.Collection("c").FindOne(ctx, bson.D{}).Decode(&doc); err != nil || fmt.Sprint(doc) != "[{_id 1} {n 1}]" {
+		t.Errorf("one write sent three times: %v, %v", doc, err)
+	}
 	fails(t, client.Database("admin"), 20, bson.D{{Key: "commitTransaction", Value: 1}})
 	// A client that asks for retryable writes, as all do by default, is served.
 	if _, err := connect(t, openEngine(t), options.Client().SetRetryWrites(true)).Database("d").Collection("c").InsertOne(context.Background(), bson.D{}); err != nil {

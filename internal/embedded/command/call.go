@@ -20,6 +20,9 @@ type call struct {
 	msg  *wire.Message
 	g    generic
 	op   *op
+
+	again   *numbered // of a write with a number; else nil
+	retried []int32   // its statements that had been carried out before
 }
 
 // arg is a field of the command document.

@@ -6,7 +6,9 @@ import "mrbench/internal/embedded/mongoerr"
 const (
 	errCursorInUse    mongoerr.Code = 12051
 	errDistinctTooBig mongoerr.Code = 17217
+	errRetryMismatch  mongoerr.Code = 40606
 	errMissingField   mongoerr.Code = 40414
 	errUnknownField   mongoerr.Code = 40415
 	errCursorSession  mongoerr.Code = 50738
+	errNotRetryable   mongoerr.Code = 50768
 )

@@ -26,9 +26,16 @@ func remove(ctx context.Context, c *call) error {
 	var n int64
 	var errs []writeError
 	for i, d := range statements {
-		deleted, err := c.deleteStatement(ctx, ns, d)
-		n += deleted
+		o, done := c.before(i)
+		var err error
+		if !done {
+			o.matched, err = c.deleteStatement(ctx, ns, d)
+		}
+		n += o.matched
 		if err == nil {
+			if !done {
+				c.remember(i, o)
+			}
 			continue
 		}
 		if ctx.Err() != nil || wholeCommand(err) {
@@ -42,6 +49,7 @@ func remove(ctx context.Context, c *call) error {
 	c.s.counters.docsDel.Add(n)
 	c.count("n", n)
 	c.writeErrors(errs)
+	c.retriedIDs()
 	return nil
 }
 
@@ -92,6 +100,9 @@ func parseDeleteArgs(d bsonx.Doc) (a deleteArgs, err error) {
 func (c *call) deleteStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (n int64, err error) {
 	a, err := parseDeleteArgs(d)
 	if err != nil {
+		return 0, err
+	}
+	if err := c.refuseMulti(a.limit == 0, "limit=0"); err != nil {
 		return 0, err
 	}
 	let, err := commandLet("delete", c.arg("let"))

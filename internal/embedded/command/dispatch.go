@@ -78,6 +78,13 @@ func (c *call) execute(ctx context.Context) error {
 			mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit"))
 		defer cancel()
 	}
+	if c.g.numbered {
+		done, err := c.beginNumbered(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	c.s.counters.count(c.cmd)
 	err := c.guard(ctx)
 	if err != nil && ctx.Err() != nil {

@@ -31,6 +31,18 @@ func findAndModify(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	if o, done := c.before(0); done {
+		return c.retriedReply(o)
+	}
+	start := len(c.b)
+	if err := c.modify(ctx, ns, a); err != nil {
+		return err
+	}
+	c.remember(0, outcome{reply: c.b[start:]})
+	return nil
+}
+
+func (c *call) modify(ctx context.Context, ns store.NS, a modifyArgs) error {
 	h, err := c.newChange(ns, a.query, a.sort, a.let, a.hint)
 	if err != nil {
 		return err

@@ -16,6 +16,11 @@ type generic struct {
 	session []byte // id of the logical session, aliases the request; nil without one
 	journal bool   // writeConcern j: true
 	awaited bool   // writeConcern w other than 0
+
+	numbered  bool // with txnNumber
+	txnNumber int64
+	stmtIDs   []int32 // of a numbered write's statements; firstStmt and up when there are none
+	firstStmt int32
 }
 
 // parseGeneric reads the generic arguments and refuses fields that the command does not know.
@@ -31,6 +36,11 @@ func (c *call) parseGeneric() error {
 		}
 		if !known && c.cmd.args != nil && !slices.Contains(c.cmd.args, string(name)) {
 			return mongoerr.New(errUnknownField, "BSON field '%s.%s' is an unknown field.", c.cmd.name, name)
+		}
+	}
+	if c.g.numbered {
+		if err := c.checkNumbered(); err != nil {
+			return err
 		}
 	}
 	if c.db == "" {
@@ -51,8 +61,17 @@ func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) 
 		}
 	case "lsid":
 		err = c.parseSession(v)
-	case "txnNumber", "startTransaction", "autocommit":
-		err = mongoerr.New(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
+	case "txnNumber":
+		err = c.parseTxnNumber(v)
+	case "stmtId":
+		if v.Type != bsonx.TypeInt32 {
+			return true, wrongType(c.cmd.name, "stmtId", v, "int")
+		}
+		c.g.firstStmt = v.Int32()
+	case "stmtIds":
+		err = c.parseStmtIDs(v)
+	case "startTransaction", "autocommit":
+		err = errTransaction()
 	case "readConcern":
 		err = parseReadConcern(c.cmd.name, v)
 	case "writeConcern":

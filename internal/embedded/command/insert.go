@@ -24,6 +24,8 @@ func insert(ctx context.Context, c *call) error {
 		return err
 	}
 	c.s.counters.ops[opInsert].Add(int64(len(docs)))
+	docs, rest := c.pending(docs)
+	again := len(c.retried)
 	docs, at, errs := storable(docs, ordered)
 	n := 0
 	if len(docs) > 0 {
@@ -31,15 +33,29 @@ func insert(ctx context.Context, c *call) error {
 			return err
 		}
 		var failed map[int]error
-		if n, failed, err = c.s.db.InsertMany(ctx, ns, docs, ordered, c.writeOptions(true)); err != nil {
+		n, failed, err = c.s.db.InsertMany(ctx, ns, docs, ordered, c.writeOptions(true))
+		c.rememberInserts(n, failed, at, rest)
+		if err != nil {
 			return err
 		}
 		errs = mergeInsertErrors(errs, failed, at, ordered)
 	}
+	for i := range errs {
+		errs[i].index = place(errs[i].index, rest)
+	}
 	c.s.counters.docsIn.Add(int64(n))
-	c.count("n", int64(n))
+	c.count("n", int64(n+again))
 	c.writeErrors(errs)
+	c.retriedIDs()
 	return nil
+}
+
+// place is where the i-th of the documents that were kept stood among all; at nil: all were kept.
+func place(i int, at []int) int {
+	if at == nil {
+		return i
+	}
+	return at[i]
 }
 
 // statements gives the documents of a write command, from its document sequence or from the array of the
@@ -112,11 +128,7 @@ func mergeInsertErrors(found []writeError, failed map[int]error, at []int, order
 		found = nil // the store failed at an earlier statement than the one that was not storable
 	}
 	for _, i := range slices.Sorted(maps.Keys(failed)) {
-		statement := i
-		if at != nil {
-			statement = at[i]
-		}
-		found = append(found, writeError{statement, failed[i]})
+		found = append(found, writeError{place(i, at), failed[i]})
 	}
 	slices.SortFunc(found, func(a, b writeError) int { return a.index - b.index })
 	return found

@@ -74,7 +74,7 @@ func NewServer(c Config) *Server {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
-	s.idle.seen = map[string]*time.Time{}
+	s.idle.seen = map[string]*logical{}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.sweeper.Go(s.sweep)
 	return s

@@ -8,26 +8,77 @@ import (
 	"mrbench/internal/embedded/bsonx"
 )
 
-// sessions remembers when each logical session was last used.
+// sessions remembers when each logical session was last used, and its numbered writes.
 type sessions struct {
 	mu   sync.Mutex
-	seen map[string]*time.Time
+	seen map[string]*logical
+	kept int64 // bytes of replies, over all sessions
+}
+
+type logical struct {
+	used   time.Time
+	writes *numbered // nil: none were numbered
 }
 
 func (s *sessions) touch(id []byte, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.seen[string(id)]; t != nil {
-		*t = now
+	if l := s.seen[string(id)]; l != nil {
+		l.used = now
 		return
 	}
-	s.seen[string(id)] = &now
+	s.seen[string(id)] = &logical{used: now}
 }
 
 func (s *sessions) forget(id []byte) {
 	s.mu.Lock()
-	delete(s.seen, string(id))
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	s.drop(string(id))
+}
+
+func (s *sessions) drop(id string) {
+	if l := s.seen[id]; l != nil && l.writes != nil {
+		l.writes.ended = true
+		s.kept -= l.writes.kept
+	}
+	delete(s.seen, id)
+}
+
+// numbered is the memory of a session's writes.
+func (s *sessions) numbered(id []byte) *numbered {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.seen[string(id)]
+	if l == nil { // ended since this command began
+		l = &logical{used: time.Now()}
+		s.seen[string(id)] = l
+	}
+	if l.writes == nil {
+		l.writes = newNumbered()
+	}
+	return l.writes
+}
+
+// keep reports whether size more bytes of replies may be kept for n.
+func (s *sessions) keep(n *numbered, size int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n.ended || s.kept+size > keepReplies {
+		return false
+	}
+	s.kept += size
+	n.kept += size
+	return true
+}
+
+// letGo tells that nothing of n's replies is kept any more.
+func (s *sessions) letGo(n *numbered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !n.ended {
+		s.kept -= n.kept
+	}
+	n.kept = 0
 }
 
 func (s *sessions) count() int {
@@ -40,10 +91,10 @@ func (s *sessions) count() int {
 func (s *sessions) expire(limit time.Time) (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, t := range s.seen {
-		if t.Before(limit) {
+	for id, l := range s.seen {
+		if l.used.Before(limit) {
 			ids = append(ids, id)
-			delete(s.seen, id)
+			s.drop(id)
 		}
 	}
 	return ids

@@ -33,13 +33,19 @@ func update(ctx context.Context, c *call) error {
 	var inserted []upserted
 	var errs []writeError
 	for i, d := range statements {
-		u, err := c.updateStatement(ctx, ns, d)
+		o, done := c.before(i)
+		var err error
+		if !done {
+			if o, err = c.updateStatement(ctx, ns, d); err == nil {
+				c.remember(i, o)
+			}
+		}
 		switch {
 		case err == nil:
-			matched, modified = matched+u.matched, modified+u.modified
-			if !u.upserted.IsMissing() {
+			matched, modified = matched+o.matched, modified+o.modified
+			if !o.upserted.IsMissing() {
 				matched++
-				inserted = append(inserted, upserted{i, u.upserted})
+				inserted = append(inserted, upserted{i, o.upserted})
 			}
 			continue
 		case ctx.Err() != nil || wholeCommand(err):
@@ -55,6 +61,7 @@ func update(ctx context.Context, c *call) error {
 	c.count("nModified", modified)
 	c.upserts(inserted)
 	c.writeErrors(errs)
+	c.retriedIDs()
 	return nil
 }
 
@@ -123,28 +130,32 @@ func parseUpdateArgs(d bsonx.Doc) (a updateArgs, err error) {
 }
 
 // updateStatement runs one statement.
-func (c *call) updateStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (*updater, error) {
+func (c *call) updateStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (o outcome, err error) {
 	a, err := parseUpdateArgs(d)
 	if err != nil {
-		return nil, err
+		return o, err
+	}
+	if err := c.refuseMulti(a.multi, "multi=true"); err != nil {
+		return o, err
 	}
 	let, err := commandLet("update", c.arg("let"))
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	if a.c.Len() > 0 {
 		let = a.c
 	}
 	h, err := c.newChange(ns, a.q, nil, let, a.hint)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	u, err := h.newUpdater(ctx, a.u, a.arrayFilters, a.upsert)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	if a.multi && a.u.Type != bsonx.TypeArray && u.update.IsReplacement() {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
+		return o, mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}
-	return u, u.run(ctx, a.multi)
+	err = u.run(ctx, a.multi)
+	return outcome{matched: u.matched, modified: u.modified, upserted: u.upserted}, err
 }

@@ -70,6 +70,7 @@ const (
 	ClientMetadataMissing         Code = 183
 	InvalidIndexSpecification     Code = 197 // InvalidIndexSpecificationOption
 	NoSuchSession                 Code = 206
+	IncompleteTransactionHistory  Code = 217
 	TransactionTooOld             Code = 225
 	CannotImplicitlyCreateColl    Code = 227
 	ConversionFailure             Code = 241
@@ -168,6 +169,7 @@ var names = map[Code]string{
 	ClientMetadataMissing:         "ClientMetadataMissingField",
 	InvalidIndexSpecification:     "InvalidIndexSpecificationOption",
 	NoSuchSession:                 "NoSuchSession",
+	IncompleteTransactionHistory:  "IncompleteTransactionHistory",
 	TransactionTooOld:             "TransactionTooOld",
 	CannotImplicitlyCreateColl:    "CannotImplicitlyCreateCollection",
 	ConversionFailure:             "ConversionFailure",

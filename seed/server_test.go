@@ -202,6 +202,24 @@ func TestUnacknowledged(t *testing.T) {
 	}
 }
 
+// What write concern 0 loses is found by the count, after it stood still.
+func TestUnacknowledgedLoss(t *testing.T) {
+	s := &store{}
+	s.insert = func(n int) bson.D {
+		if len(s.batches) == 3 {
+			return bson.D{{Key: "ok", Value: 1.0}}
+		}
+		return nil
+	}
+	c := config(t, s)
+	c.WriteConcern = "0"
+	_, err := seed.Run(t.Context(), c)
+	var count *seed.CountError
+	if !errors.As(err, &count) || !count.Unacknowledged || count.Counted != 900 || !strings.Contains(err.Error(), "write concern 0 hides") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A cancelled load stops between batches; what was acknowledged is in the
 // report and nothing else is in the collection.
 func TestCancel(t *testing.T) {

@@ -273,6 +273,23 @@ func TestSplitRefusals(t *testing.T) {
 			t.Errorf("got %+v, %v", r, err)
 		}
 	})
+	t.Run("router", func(t *testing.T) {
+		f := &fakeCollection{n: 100, perKey: 2}
+		s := &mongofake.Server{Mongos: true, Handle: func(ctx context.Context, c mongofake.Command) bson.D {
+			if q, ok := c.Body.Lookup("query").DocumentOK(); c.Name == "count" && ok && len(q) > 5 {
+				t.Error("the count command counts orphaned documents on a router")
+			}
+			if c.Name != "aggregate" {
+				return f.handle(ctx, c)
+			}
+			stages, _ := c.Body.Lookup("pipeline").Array().Values()
+			return mongofake.Cursor("test.c", bson.D{{Key: "n", Value: f.count(stages[0].Document().Lookup("$match").Document())}})
+		}}
+		r, err := splitter.Split(t.Context(), splitter.Config{Collection: s.Client(t).Database("test").Collection("c"), Key: "f", Ranges: 2})
+		if err != nil || texts(r) != "[MinKey, 50) 100; [50, MaxKey] 100" {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
 	t.Run("settings", func(t *testing.T) {
 		if _, err := (&fakeCollection{n: 9, perKey: 1}).split(t, 0, ""); err == nil {
 			t.Error("0 ranges are taken")
@@ -283,7 +300,7 @@ func TestSplitRefusals(t *testing.T) {
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s := &mongofake.Server{Handle: func(_ context.Context, c mongofake.Command) bson.D { cancel(); return nil }}
+		s := &mongofake.Server{Handle: func(ctx context.Context, _ mongofake.Command) bson.D { cancel(); <-ctx.Done(); return nil }}
 		_, err := splitter.Split(ctx, splitter.Config{Collection: s.Client(t).Database("test").Collection("c"), Key: "f", Ranges: 2})
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)

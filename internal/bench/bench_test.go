@@ -42,7 +42,7 @@ func TestRoundsInterleaveAndCarryOn(t *testing.T) {
 	if n := len(out["a"].Samples); n != 3 {
 		t.Errorf("a has %d samples; the warm-up must not count", n)
 	}
-	if out["b"].Err != boom || len(out["b"].Samples) != 1 {
+	if !errors.Is(out["b"].Err, boom) || len(out["b"].Samples) != 1 {
 		t.Errorf("b: %+v", out["b"])
 	}
 	if Skipped(out["c"].Err) != "not here" {
@@ -61,7 +61,7 @@ func TestRoundsStopWhenCancelled(t *testing.T) {
 		{ID: "b", Run: func(ctx context.Context, _ int, _ bool) (Sample, error) { cancel(why); return Sample{}, ctx.Err() }},
 		{ID: "c", Run: func(context.Context, int, bool) (Sample, error) { t.Error("c was run"); return Sample{}, nil }},
 	}})
-	if err != why {
+	if !errors.Is(err, why) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 	if len(out["a"].Samples) != 1 || out["b"].Err != nil {

@@ -52,7 +52,7 @@ type comparedRow struct {
 }
 
 func (a *app) runCompare(args []string) error {
-	files := [2]string{}
+	var files [2]string
 	if len(args) == 2 {
 		files = [2]string{a.env.path(args[0]), a.env.path(args[1])}
 	} else {
@@ -189,9 +189,12 @@ func comparisonTable(c comparison) *report.Table {
 	t := &report.Table{
 		Title: fmt.Sprintf("%s: %s documents counted by %s; %s", c.New.Dataset.NS, report.Thousands(c.New.Dataset.Documents), c.New.Dataset.Key, serverName(c.New.Server)),
 		Columns: []report.Column{
-			{Title: "row", Name: "id", Left: true}, {Title: "what", Name: "label", Left: true, Drop: 2},
-			{Title: "old " + u.Name, Name: "old_seconds"}, {Title: "new " + u.Name, Name: "new_seconds"},
-			{Title: "new/old", Name: "ratio"}, {Title: "change", Drop: 1},
+			{Title: "row", Name: "id", Left: true},
+			{Title: "what", Name: "label", Left: true, Drop: 2},
+			{Title: "old " + u.Name, Name: "old_seconds"},
+			{Title: "new " + u.Name, Name: "new_seconds"},
+			{Title: "new/old", Name: "ratio"},
+			{Title: "change", Drop: 1},
 		},
 	}
 	for _, r := range c.Rows {

@@ -36,7 +36,7 @@ func (v *value[T]) String() string { return v.show(*v.p) }
 func same(s string) string { return s }
 
 // enumFlag is one of the allowed words.
-func enumFlag(c *cobra.Command, p *string, name, short, def string, allowed []string, usage string) {
+func enumFlag(c *cobra.Command, p *string, name, def string, allowed []string, usage string) {
 	*p = def
 	c.Flags().VarP(&value[string]{p, "word", func(s string) (string, error) {
 		for _, a := range allowed {
@@ -45,7 +45,7 @@ func enumFlag(c *cobra.Command, p *string, name, short, def string, allowed []st
 			}
 		}
 		return "", fmt.Errorf("it is one of %s", strings.Join(allowed, ", "))
-	}, same}, name, short, usage+": "+strings.Join(allowed, ", "))
+	}, same}, name, "", usage+": "+strings.Join(allowed, ", "))
 	complete(c, name, allowed)
 }
 

@@ -49,9 +49,16 @@ func partsTable(row bench.Row) *report.Table {
 	t := &report.Table{
 		Title: fmt.Sprintf("the ranges of %s: %s", row.ID, row.Label),
 		Columns: []report.Column{
-			{Title: "#", Name: "range"}, {Title: "from", Max: 20}, {Title: "to", Max: 20},
-			{Title: "input", Drop: 3}, {Title: "emit", Drop: 6}, {Title: "reduce", Drop: 5}, {Title: "output", Drop: 4},
-			{Title: "server " + u.Name, Name: "server_seconds", Drop: 2}, {Title: "wall " + u.Name, Name: "seconds"}, {Title: "thread", Drop: 7},
+			{Title: "#", Name: "range"},
+			{Title: "from", Max: 20},
+			{Title: "to", Max: 20},
+			{Title: "input", Drop: 3},
+			{Title: "emit", Drop: 6},
+			{Title: "reduce", Drop: 5},
+			{Title: "output", Drop: 4},
+			{Title: "server " + u.Name, Name: "server_seconds", Drop: 2},
+			{Title: "wall " + u.Name, Name: "seconds"},
+			{Title: "thread", Drop: 7},
 		},
 	}
 	for i, p := range row.Parts {
@@ -76,10 +83,16 @@ func timesTable(r *bench.Result) *report.Table {
 			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key, serverName(r.Server), times(runs)),
 		Columns: []report.Column{
 			{Title: "row", Name: "id", Left: true},
-			{Title: "threads", Drop: 5}, {Title: "ranges", Drop: 7}, {Title: "dbs", Name: "output_dbs", Drop: 6},
-			{Title: "wall " + u.Name, Name: "wall_seconds"}, {Title: "spread", Drop: 3},
-			{Title: "server " + u.Name, Name: "server_seconds", Drop: 8}, {Title: "merge " + u.Name, Name: "merge_seconds", Drop: 4},
-			{Title: "speed-up", Name: "speedup"}, {Title: "agrees", Left: true}, {Title: "effect", Left: true, Drop: 2, Max: 18},
+			{Title: "threads", Drop: 5},
+			{Title: "ranges", Drop: 7},
+			{Title: "dbs", Name: "output_dbs", Drop: 6},
+			{Title: "wall " + u.Name, Name: "wall_seconds"},
+			{Title: "spread", Drop: 3},
+			{Title: "server " + u.Name, Name: "server_seconds", Drop: 8},
+			{Title: "merge " + u.Name, Name: "merge_seconds", Drop: 4},
+			{Title: "speed-up", Name: "speedup"},
+			{Title: "agrees", Left: true},
+			{Title: "effect", Left: true, Drop: 2, Max: 18},
 		},
 	}
 	ci := false
@@ -222,8 +235,12 @@ func effect(row bench.Row) string {
 func countsTable(r *bench.Result) *report.Table {
 	t := &report.Table{
 		Columns: []report.Column{
-			{Title: "row", Name: "id", Left: true}, {Title: "what", Name: "label", Left: true},
-			{Title: "input", Drop: 2}, {Title: "emit", Drop: 3}, {Title: "reduce", Drop: 1}, {Title: "output"},
+			{Title: "row", Name: "id", Left: true},
+			{Title: "what", Name: "label", Left: true},
+			{Title: "input", Drop: 2},
+			{Title: "emit", Drop: 3},
+			{Title: "reduce", Drop: 1},
+			{Title: "output"},
 		},
 	}
 	for _, row := range r.Rows {

@@ -55,7 +55,7 @@ alone unless --drop is given.`,
 	intFlag(c, &o.batch, "batch", o.batch, 1, 100_000, "documents an insert; cut down to what the server takes")
 	f.BoolVar(&o.ordered, "ordered", false, "insert in order: the server stops a batch at its first error")
 	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
-	enumFlag(c, &o.index, "index", "", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
+	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
 	return c
 }
@@ -161,10 +161,15 @@ func seedTable(r *seedResult) *report.Table {
 	t := &report.Table{
 		Title: fmt.Sprintf("%s: %s documents with %s values of %s", r.NS, report.Thousands(r.Documents), report.Thousands(r.Keys), r.Key),
 		Columns: []report.Column{
-			{Title: "documents"}, {Title: "size", Name: "bytes"}, {Title: "s", Name: "seconds"},
+			{Title: "documents"},
+			{Title: "size", Name: "bytes"},
+			{Title: "s", Name: "seconds"},
 			{Title: "documents/s", Name: "documents_per_second"},
-			{Title: "p50 ms", Name: "batch_p50_ms", Drop: 3}, {Title: "p95 ms", Name: "batch_p95_ms", Drop: 3}, {Title: "max ms", Name: "batch_max_ms", Drop: 3},
-			{Title: "index s", Name: "index_seconds"}, {Title: "counted"},
+			{Title: "p50 ms", Name: "batch_p50_ms", Drop: 3},
+			{Title: "p95 ms", Name: "batch_p95_ms", Drop: 3},
+			{Title: "max ms", Name: "batch_max_ms", Drop: 3},
+			{Title: "index s", Name: "index_seconds"},
+			{Title: "counted"},
 		},
 	}
 	index := report.Missing()

@@ -34,7 +34,7 @@ auto tries splitVector, which needs rights that not everyone has, then walk, whi
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSplit(cmd.Context(), o) },
 	}
 	intFlag(c, &o.ranges, "ranges", 8, 1, 10_000, "how many ranges are wanted; fewer come when there are fewer keys")
-	enumFlag(c, &o.strategy, "strategy", "", splitter.Auto, strategies, "how to find the bounds")
+	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the bounds")
 	return c
 }
 

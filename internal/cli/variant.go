@@ -120,12 +120,12 @@ func (v variant) label(ranges, threads int) string {
 		parts = append(parts, "jsMode")
 	}
 	text := strings.Join(parts, ", ")
-	switch {
-	case text == "":
+	switch text {
+	case "":
 		return "mapReduce as written"
-	case text == "$group":
+	case "$group":
 		return "aggregation $group"
-	case text == "sort":
+	case "sort":
 		return "mapReduce, sort"
 	}
 	return text

@@ -78,10 +78,18 @@ func TestURIError(t *testing.T) {
 
 func TestParseNamespace(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"test.uniques", ""}, {"a.b.c", ""},
-		{"test", "database.collection"}, {".x", "database.collection"}, {"x.", "database.collection"}, {"", "database.collection"},
-		{"admin.x", "refused"}, {"config.chunks", "refused"}, {"local.oplog.rs", "refused"},
-		{"test.system.profile", "belongs to the server"}, {"te st.x", "character"}, {"test.a$b", "character"},
+		{"test.uniques", ""},
+		{"a.b.c", ""},
+		{"test", "database.collection"},
+		{".x", "database.collection"},
+		{"x.", "database.collection"},
+		{"", "database.collection"},
+		{"admin.x", "refused"},
+		{"config.chunks", "refused"},
+		{"local.oplog.rs", "refused"},
+		{"test.system.profile", "belongs to the server"},
+		{"te st.x", "character"},
+		{"test.a$b", "character"},
 		{strings.Repeat("d", 64) + ".x", "longer"},
 	} {
 		ns, err := ParseNamespace(c.in)

@@ -63,7 +63,7 @@ func stageTable() map[string]stageSpec {
 func unsupported(name string) bool {
 	switch name {
 	case "$setWindowFields", "$graphLookup", "$geoNear", "$densify", "$fill", "$search", "$searchMeta", "$vectorSearch",
-		"$changeStream", "$listSessions", "$listLocalSessions", "$planCacheStats", "$listSampledQueries",
+		"$listSessions", "$listLocalSessions", "$planCacheStats", "$listSampledQueries",
 		"$shardedDataDistribution", "$mergeCursors", "$rankFusion", "$querySettings", "$listSearchIndexes":
 		return true
 	}
@@ -81,6 +81,8 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 		}
 		spec, ok := table[name]
 		switch {
+		case !ok && name == "$changeStream": // as every standalone answers
+			return errf(40573, "The $changeStream stage is only supported on replica sets")
 		case !ok && unsupported(name):
 			return errf(mongoerr.CommandNotSupported, "the %s stage is not supported by this engine", name)
 		case !ok:

@@ -131,6 +131,8 @@ func TestSimpleStages(t *testing.T) {
 			want: []string{`{"_id": 2, "a": 1}`, `{"_id": 10, "k": 1, "v": "one"}`}},
 		{stages: `[{"$documents": [{"a": 1}, {"a": {"$add": [1, 1]}}]}, {"$match": {"a": 2}}]`, want: []string{`{"a": 2}`}},
 		{stages: `[{"$nope": 1}]`, code: 40324},
+		{stages: `[{"$changeStream": {}}]`, code: 40573},
+		{stages: `[{"$graphLookup": {}}]`, code: mongoerr.CommandNotSupported},
 		{stages: `[{"$setWindowFields": {}}]`, code: 115},
 		{stages: `[{}]`, code: 40323},
 		{stages: `[{"$match": {}, "$limit": 1}]`, code: 40323},

@@ -54,7 +54,7 @@ func TestWriteLimits(t *testing.T) {
 	_, err := db.RunCommand(ctx, bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{
 		bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 16777216}}}, {Key: "u", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "more", Value: 1}}}}}},
 	}}}).Raw()
-	if codeOf(err) != 10334 {
+	if codeOf(err) != 17419 {
 		t.Errorf("an update beyond 16 MiB: %v", err)
 	}
 	many := make(bson.A, 100_001)

@@ -70,8 +70,8 @@ func (u *updater) replace(tx *store.Tx, old bsonx.Doc) error {
 		return err
 	}
 	if modified {
-		if err := checkUpdated(doc); err != nil {
-			return err
+		if len(doc) > MaxDocumentBytes {
+			return mongoerr.New(errUpdatedTooLarge, "Resulting document after update is larger than %d: %d bytes", MaxDocumentBytes, len(doc))
 		}
 		if err := tx.Replace(old, doc); err != nil {
 			return err
@@ -92,9 +92,6 @@ func (u *updater) upsert(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := checkUpdated(doc); err != nil {
-		return err
-	}
 	id := doc.Get("_id")
 	if !id.IsMissing() {
 		if err := checkID(id); err != nil {
@@ -105,6 +102,9 @@ func (u *updater) upsert(tx *store.Tx) error {
 		if doc, err = rebuild(doc, id); err != nil {
 			return err
 		}
+	}
+	if len(doc) > MaxDocumentBytes {
+		return mongoerr.New(errUpsertTooLarge, "Document to upsert is larger than %d: %d bytes", MaxDocumentBytes, len(doc))
 	}
 	if err := tx.Insert(doc); err != nil {
 		return err
@@ -124,13 +124,6 @@ func (u *updater) run(ctx context.Context, multi bool) error {
 		return err
 	}
 	return u.one(ctx)
-}
-
-func checkUpdated(doc bsonx.Doc) error {
-	if len(doc) > MaxDocumentBytes {
-		return mongoerr.New(mongoerr.BSONObjectTooLarge, "Resulting document after update is larger than %d: %d bytes", MaxDocumentBytes, len(doc))
-	}
-	return nil
 }
 
 func firstField(d bsonx.Doc) string {

@@ -126,8 +126,10 @@ func TestEngineResultsAreOrdered(t *testing.T) {
 func TestSinkErrorEndsTheRun(t *testing.T) {
 	coll := uniques(t, 1000, 100)
 	bad := errors.New("bad")
-	_, err := aggregate.Run(t.Context(), aggregate.Config{Collection: coll, Pipeline: aggregate.UniqueCount("dim0"), Key: "dim0",
-		Sink: func(int, []bson.Raw) error { return bad }})
+	_, err := aggregate.Run(t.Context(), aggregate.Config{
+		Collection: coll, Pipeline: aggregate.UniqueCount("dim0"), Key: "dim0",
+		Sink: func(int, []bson.Raw) error { return bad },
+	})
 	if !errors.Is(err, bad) {
 		t.Error(err)
 	}
@@ -150,8 +152,10 @@ func TestErrors(t *testing.T) {
 		{"no pipeline", aggregate.Config{Collection: refuse(nil)}, nil, "no pipeline"},
 		{"no key", aggregate.Config{Collection: refuse(nil), Pipeline: pipeline, Covered: true}, nil, "no key"},
 		{"no index", aggregate.Config{Collection: refuse(map[string]bson.D{"listIndexes": mongofake.Cursor("test.c")}), Pipeline: pipeline, Key: "f", Covered: true}, &noIndex, ""},
-		{"refused", aggregate.Config{Collection: refuse(map[string]bson.D{"aggregate": mongofake.Error(16436, "Unrecognized pipeline stage")}), Pipeline: pipeline,
-			Ranges: []splitter.Range{{Key: "f", Lo: bson.RawValue{Type: bson.TypeInt32, Value: []byte{5, 0, 0, 0}}}}}, nil, "test.c, range [5, MaxKey] of f"},
+		{"refused", aggregate.Config{
+			Collection: refuse(map[string]bson.D{"aggregate": mongofake.Error(16436, "Unrecognized pipeline stage")}), Pipeline: pipeline,
+			Ranges: []splitter.Range{{Key: "f", Lo: bson.RawValue{Type: bson.TypeInt32, Value: []byte{5, 0, 0, 0}}}},
+		}, nil, "test.c, range [5, MaxKey] of f"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,7 +176,8 @@ func TestErrors(t *testing.T) {
 // that can't explain at all still aggregates.
 func TestExplainForms(t *testing.T) {
 	plan := bson.D{{Key: "stages", Value: bson.A{bson.D{{Key: "$cursor", Value: bson.D{{Key: "queryPlanner", Value: bson.D{
-		{Key: "winningPlan", Value: bson.D{{Key: "stage", Value: "PROJECTION"}, {Key: "inputStage", Value: bson.D{{Key: "stage", Value: "IXSCAN"}, {Key: "indexName", Value: "f_1"}}}}}}}}}}}}, {Key: "ok", Value: 1.0}}
+		{Key: "winningPlan", Value: bson.D{{Key: "stage", Value: "PROJECTION"}, {Key: "inputStage", Value: bson.D{{Key: "stage", Value: "IXSCAN"}, {Key: "indexName", Value: "f_1"}}}}},
+	}}}}}}}, {Key: "ok", Value: 1.0}}
 	index := mongofake.Cursor("test.c", bson.D{{Key: "key", Value: bson.D{{Key: "f", Value: 1}}}, {Key: "name", Value: "f_1"}})
 	for _, older := range []bool{true, false} {
 		s := &mongofake.Server{Handle: func(_ context.Context, c mongofake.Command) bson.D {

@@ -37,11 +37,17 @@ func TestCommand(t *testing.T) {
 		wire   int
 		want   string
 	}{
-		{"least", Job{Map: "M", Reduce: "R"}, nil, false, 7,
-			`{"mapReduce":"c","map":{"$code":"M"},"reduce":{"$code":"R"},"out":{"replace":"part_0","db":"d"},"verbose":true}`},
-		{"all", full, full.Query, true, 9,
+		{
+			"least",
+			Job{Map: "M", Reduce: "R"},
+			nil, false, 7,
+			`{"mapReduce":"c","map":{"$code":"M"},"reduce":{"$code":"R"},"out":{"replace":"part_0","db":"d"},"verbose":true}`,
+		},
+		{
+			"all", full, full.Query, true, 9,
 			`{"mapReduce":"c","map":{"$code":"M"},"reduce":{"$code":"R"},"out":{"replace":"part_0","db":"d"},"finalize":{"$code":"F"},` +
-				`"query":{"a":1},"sort":{"b":1},"limit":5,"scope":{"c":2},"jsMode":true,"verbose":true,"comment":"tag"}`},
+				`"query":{"a":1},"sort":{"b":1},"limit":5,"scope":{"c":2},"jsMode":true,"verbose":true,"comment":"tag"}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,11 +80,15 @@ func TestReadReply(t *testing.T) {
 		name, reply string
 		want        reply
 	}{
-		{"4.0", `{"result":"o","timeMillis":38,"timing":{"mapTime":2,"mode":"js"},"counts":{"input":10,"emit":11,"reduce":3,"output":4},"ok":1.0}`,
-			reply{Counts{10, 11, 3, 4, true}, "js", 38}},
-		{"4.0 router", `{"result":"o","counts":{"input":{"$numberLong":"1000"},"emit":{"$numberLong":"1000"},"reduce":{"$numberLong":"100"},"output":{"$numberLong":"100"}},` +
-			`"timeMillis":72,"timing":{"shardProcessing":39,"postProcessing":33},"shardCounts":{"s1":{"input":500}},"ok":1.0}`,
-			reply{Counts{1000, 1000, 100, 100, true}, "", 72}},
+		{
+			"4.0", `{"result":"o","timeMillis":38,"timing":{"mapTime":2,"mode":"js"},"counts":{"input":10,"emit":11,"reduce":3,"output":4},"ok":1.0}`,
+			reply{Counts{10, 11, 3, 4, true}, "js", 38},
+		},
+		{
+			"4.0 router", `{"result":"o","counts":{"input":{"$numberLong":"1000"},"emit":{"$numberLong":"1000"},"reduce":{"$numberLong":"100"},"output":{"$numberLong":"100"}},` +
+				`"timeMillis":72,"timing":{"shardProcessing":39,"postProcessing":33},"shardCounts":{"s1":{"input":500}},"ok":1.0}`,
+			reply{Counts{1000, 1000, 100, 100, true}, "", 72},
+		},
 		{"4.4", `{"result":"o","ok":1.0}`, reply{Counts{}, "", -1}},
 	}
 	for _, tt := range tests {

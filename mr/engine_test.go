@@ -244,8 +244,12 @@ func TestEngineReducesAgain(t *testing.T) {
 	finalized := job
 	finalized.Finalize = "function (k, v) { return {final: v.n}; }"
 	for i, c := range []mr.Config{
-		{Job: job}, {Job: job, Layout: mr.SeparateDatabases}, {Job: finalized}, {Job: finalized, Layout: mr.SeparateDatabases},
-		{Job: job, JSMode: true, KeyTypes: []string{"int"}}, {Job: finalized, JSMode: true, KeyTypes: []string{"int"}},
+		{Job: job},
+		{Job: job, Layout: mr.SeparateDatabases},
+		{Job: finalized},
+		{Job: finalized, Layout: mr.SeparateDatabases},
+		{Job: job, JSMode: true, KeyTypes: []string{"int"}},
+		{Job: finalized, JSMode: true, KeyTypes: []string{"int"}},
 		{Job: finalized, Ranges: []splitter.Range{}},
 	} {
 		c.Client, c.DB, c.Coll, c.Threads, c.Prefix = client, "again", "c", 2, fmt.Sprint("again_out", i)

@@ -1,11 +1,11 @@
 package mr
 
 import (
+	"strconv"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"pgregory.net/rapid"
-	"strconv"
 )
 
 func TestKeysGetTheirTypeBack(t *testing.T) {

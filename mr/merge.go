@@ -78,7 +78,8 @@ func (r *runner) add(ctx context.Context, p Part, answer *mongo.Collection) erro
 		cur, err := r.collection(p).Aggregate(ctx, mongo.Pipeline{{{Key: "$merge", Value: bson.D{
 			{Key: "into", Value: bson.D{{Key: "db", Value: answer.Database().Name()}, {Key: "coll", Value: answer.Name()}}},
 			{Key: "on", Value: "_id"},
-			{Key: "whenMatched", Value: "fail"}, {Key: "whenNotMatched", Value: "insert"},
+			{Key: "whenMatched", Value: "fail"},
+			{Key: "whenNotMatched", Value: "insert"},
 		}}}}, o)
 		if err == nil {
 			return cur.Close(ctx)

@@ -78,7 +78,8 @@ func done(mode string) bson.D {
 	return bson.D{
 		{Key: "timeMillis", Value: 5},
 		{Key: "counts", Value: bson.D{{Key: "input", Value: 10}, {Key: "emit", Value: 10}, {Key: "reduce", Value: 2}, {Key: "output", Value: 3}}},
-		{Key: "timing", Value: bson.D{{Key: "mode", Value: mode}}}, {Key: "ok", Value: 1.0},
+		{Key: "timing", Value: bson.D{{Key: "mode", Value: mode}}},
+		{Key: "ok", Value: 1.0},
 	}
 }
 

@@ -39,8 +39,14 @@ func TestEngineLoads(t *testing.T) {
 	db := engine(t).Database("test")
 	const docs = 3000
 	for i, c := range []seed.Config{
-		{}, {Writers: 1, Ordered: true}, {WriteConcern: "0"}, {WriteConcern: "j", Batch: 100}, {WriteConcern: "majority"},
-		{Index: seed.IndexBefore}, {Index: seed.IndexAfter, Writers: 3, Batch: 7}, {Batch: 1_000_000},
+		{},
+		{Writers: 1, Ordered: true},
+		{WriteConcern: "0"},
+		{WriteConcern: "j", Batch: 100},
+		{WriteConcern: "majority"},
+		{Index: seed.IndexBefore},
+		{Index: seed.IndexAfter, Writers: 3, Batch: 7},
+		{Batch: 1_000_000},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			c.Collection, c.Generator, c.Documents = db.Collection(fmt.Sprint("c", i)), seed.Uniques(9, "dim0", docs, 0), docs

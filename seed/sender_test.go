@@ -119,8 +119,12 @@ func TestWhatAFailedBatchMeans(t *testing.T) {
 		{"unordered", false, writeErrors(3, 4), 8, "seed: test.uniques: document 103 was refused (code 11000, 2 in its batch): dup"},
 		{"write concern", false, unmet, 10, `seed: test.uniques: documents 100 to 109 were written, but write concern "3" was not met (code 100): not enough: ask for one that this server can give`},
 		{"command", false, mongo.CommandError{Code: 13, Message: "no", Name: "Unauthorized"}, 0, "seed: test.uniques: insert of documents 100 to 109: (Unauthorized) no"},
-		{"bulk", true, mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Index: 1, Code: 2, Message: "bad"}}}}, 1,
-			"seed: test.uniques: document 101 was refused (code 2, 1 in its batch): bad"},
+		{
+			"bulk", true,
+			mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Index: 1, Code: 2, Message: "bad"}}}},
+			1,
+			"seed: test.uniques: document 101 was refused (code 2, 1 in its batch): bad",
+		},
 	}
 	wc, err := parseConcern("3")
 	if err != nil {

@@ -151,17 +151,26 @@ func TestRefusals(t *testing.T) {
 			c.Collection = c.Collection.Database().Client().Database("local").Collection("c")
 		}, &target, "belongs to the server"},
 		{"system", &store{}, func(c *seed.Config) { c.Collection = c.Collection.Database().Collection("system.js") }, &target, "belongs to the server"},
-		{"duplicate", &store{insert: reply(bson.D{{Key: "n", Value: 2}, {Key: "ok", Value: 1.0}, {Key: "writeErrors", Value: bson.A{
-			bson.D{{Key: "index", Value: 2}, {Key: "code", Value: 11000}, {Key: "errmsg", Value: "E11000"}}}}})},
-			func(c *seed.Config) { c.Writers, c.Ordered = 1, true }, &document, "document 2 was refused (code 11000"},
-		{"write concern", &store{insert: reply(bson.D{{Key: "n", Value: 300}, {Key: "ok", Value: 1.0}, {Key: "writeConcernError",
-			Value: bson.D{{Key: "code", Value: 100}, {Key: "errmsg", Value: "not enough members"}}}})},
-			func(c *seed.Config) { c.Writers, c.WriteConcern = 1, "3" }, &concern, `write concern "3" was not met (code 100)`},
+		{
+			"duplicate", &store{insert: reply(bson.D{{Key: "n", Value: 2}, {Key: "ok", Value: 1.0}, {Key: "writeErrors", Value: bson.A{
+				bson.D{{Key: "index", Value: 2}, {Key: "code", Value: 11000}, {Key: "errmsg", Value: "E11000"}},
+			}}})},
+			func(c *seed.Config) { c.Writers, c.Ordered = 1, true }, &document, "document 2 was refused (code 11000",
+		},
+		{
+			"write concern", &store{insert: reply(bson.D{{Key: "n", Value: 300}, {Key: "ok", Value: 1.0}, {
+				Key:   "writeConcernError",
+				Value: bson.D{{Key: "code", Value: 100}, {Key: "errmsg", Value: "not enough members"}},
+			}})},
+			func(c *seed.Config) { c.Writers, c.WriteConcern = 1, "3" }, &concern, `write concern "3" was not met (code 100)`,
+		},
 		{"lost", &store{insert: reply(bson.D{{Key: "n", Value: 300}, {Key: "ok", Value: 1.0}})}, nil, &count, "holds 0 documents, 5000 were sent"},
 		{"bad write concern", &store{}, func(c *seed.Config) { c.WriteConcern = "0,j" }, nil, `"0,j"`},
 		{"insert fails", &store{special: map[string]bson.D{"insert": mongofake.Error(13, "not authorized")}}, nil, nil, "insert of documents"},
-		{"index fails", &store{special: map[string]bson.D{"createIndexes": mongofake.Error(85, "other options")}},
-			func(c *seed.Config) { c.Index, c.IndexKeys = seed.IndexBefore, bson.D{{Key: "dim0", Value: 1}} }, nil, "createIndexes"},
+		{
+			"index fails", &store{special: map[string]bson.D{"createIndexes": mongofake.Error(85, "other options")}},
+			func(c *seed.Config) { c.Index, c.IndexKeys = seed.IndexBefore, bson.D{{Key: "dim0", Value: 1}} }, nil, "createIndexes",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

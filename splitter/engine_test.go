@@ -73,13 +73,28 @@ func decimal(s string) primitive.Decimal128 {
 
 // every has values of all types but array.
 var every = []any{
-	missing, nil, primitive.Undefined{}, primitive.MinKey{}, primitive.MaxKey{},
+	missing, nil,
+	primitive.Undefined{},
+	primitive.MinKey{},
+	primitive.MaxKey{},
 	math.NaN(), decimal("NaN"), math.Inf(-1), math.Inf(1), math.Copysign(0, -1), int32(0), int64(1), 1.0, decimal("1"), 1.5, decimal("-1E+40"),
-	int64(1<<53 + 1), float64(1 << 53), "", "a", primitive.Symbol("a"), "b", "é", bson.D{}, bson.D{{Key: "a", Value: int32(1)}}, bson.D{{Key: "a", Value: "x"}},
-	primitive.Binary{}, primitive.Binary{Subtype: 5, Data: []byte{1}}, primitive.ObjectID{}, primitive.ObjectID{1}, false, true,
-	primitive.DateTime(-1), primitive.DateTime(1), primitive.Timestamp{I: 1}, primitive.Timestamp{T: 1 << 31},
-	primitive.Regex{Pattern: "a"}, primitive.Regex{Pattern: "b", Options: "i"}, primitive.DBPointer{DB: "a.b", Pointer: primitive.ObjectID{1}},
-	primitive.JavaScript("f()"), primitive.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}},
+	int64(1<<53 + 1), float64(1 << 53), "", "a", primitive.Symbol("a"), "b", "é",
+	bson.D{},
+	bson.D{{Key: "a", Value: int32(1)}},
+	bson.D{{Key: "a", Value: "x"}},
+	primitive.Binary{},
+	primitive.Binary{Subtype: 5, Data: []byte{1}},
+	primitive.ObjectID{},
+	primitive.ObjectID{1},
+	false, true,
+	primitive.DateTime(-1), primitive.DateTime(1),
+	primitive.Timestamp{I: 1},
+	primitive.Timestamp{T: 1 << 31},
+	primitive.Regex{Pattern: "a"},
+	primitive.Regex{Pattern: "b", Options: "i"},
+	primitive.DBPointer{DB: "a.b", Pointer: primitive.ObjectID{1}},
+	primitive.JavaScript("f()"),
+	primitive.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}},
 }
 
 // The server finds each document by the filter of exactly one range, in both

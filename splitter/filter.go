@@ -11,9 +11,9 @@ import (
 type Predicate int
 
 const (
-	// Brackets: $gte/$lt within one type, $or over the types between; every version.
+	// Brackets is $gte/$lt within one type, $or over the types between; every version.
 	Brackets Predicate = iota
-	// Expr: {$expr: {$and: [{$gte: ["$f", {$literal: lo}]}, …]}} where brackets
+	// Expr is {$expr: {$and: [{$gte: ["$f", {$literal: lo}]}, …]}} where brackets
 	// would need an $or; servers use an index for it from 5.0 on.
 	Expr
 )

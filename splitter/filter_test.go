@@ -68,10 +68,18 @@ func TestFilterText(t *testing.T) {
 		{"nothing there", Range{Key: "f", Lo: raw(true), present: mixed}, Brackets, `{"f":{"$in":[]}}`},
 		{"from null, expr", Range{Key: "a.b", Lo: raw(nil), Hi: raw(int32(9))}, Expr, `{"$expr":{"$and":[{"$gt":["$a.b",{"$literal":{"$minKey":1}}]},{"$lt":["$a.b",{"$literal":9}]}]}}`},
 		{"below NaN, expr", Range{Key: "f", Hi: raw(decimal("NaN"))}, Expr, `{"$expr":{"$and":[{"$lte":["$f",{"$literal":null}]}]}}`},
-		{"from null to a number", Range{Key: "f", Lo: raw(nil), Hi: raw(int32(9))}, Brackets,
-			`{"$or":[{"f":{"$eq":null}},{"f":{"$type":6}},{"f":{"$in":[{"$numberDouble":"NaN"},{"$numberDecimal":"NaN"}]}},{"f":{"$lt":9}}]}`},
-		{"regular expressions", Range{Key: "f", Lo: raw(primitive.Regex{Pattern: "a"}), Hi: raw(primitive.Regex{Pattern: "b"})}, Brackets,
-			`{"f":{"$type":11},"$expr":{"$and":[{"$gte":["$f",{"$literal":{"$regularExpression":{"pattern":"a","options":""}}}]},{"$lt":["$f",{"$literal":{"$regularExpression":{"pattern":"b","options":""}}}]}]}}`},
+		{
+			"from null to a number",
+			Range{Key: "f", Lo: raw(nil), Hi: raw(int32(9))},
+			Brackets,
+			`{"$or":[{"f":{"$eq":null}},{"f":{"$type":6}},{"f":{"$in":[{"$numberDouble":"NaN"},{"$numberDecimal":"NaN"}]}},{"f":{"$lt":9}}]}`,
+		},
+		{
+			"regular expressions",
+			Range{Key: "f", Lo: raw(primitive.Regex{Pattern: "a"}), Hi: raw(primitive.Regex{Pattern: "b"})},
+			Brackets,
+			`{"f":{"$type":11},"$expr":{"$and":[{"$gte":["$f",{"$literal":{"$regularExpression":{"pattern":"a","options":""}}}]},{"$lt":["$f",{"$literal":{"$regularExpression":{"pattern":"b","options":""}}}]}]}}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,8 +39,10 @@ func AskServer(ctx context.Context, c *mongo.Client) (Server, error) {
 		name string
 		to   *int
 	}{
-		{"maxWireVersion", &s.WireVersion}, {"maxBsonObjectSize", &s.MaxDocument},
-		{"maxMessageSizeBytes", &s.MaxMessage}, {"maxWriteBatchSize", &s.MaxWriteBatch},
+		{"maxWireVersion", &s.WireVersion},
+		{"maxBsonObjectSize", &s.MaxDocument},
+		{"maxMessageSizeBytes", &s.MaxMessage},
+		{"maxWriteBatchSize", &s.MaxWriteBatch},
 	} {
 		if n, ok := raw.Lookup(f.name).AsInt64OK(); ok && n > 0 {
 			*f.to = int(n)

@@ -108,6 +108,9 @@ func (s *Snap) Stats(c *Collection) Stats {
 	if n, err := s.db.p.EstimateDiskUsage(c.prefix, c.end); err == nil {
 		st.StorageSize = int64(n)
 	}
+	if st.StorageSize == 0 {
+		st.StorageSize = st.Bytes // all of it is still in the log
+	}
 	return st
 }
 

@@ -8,6 +8,7 @@ const (
 	errDistinctTooBig  mongoerr.Code = 17217
 	errUpdatedTooLarge mongoerr.Code = 17419
 	errUpsertTooLarge  mongoerr.Code = 17420
+	errHalfAwait       mongoerr.Code = 31368
 	errRetryMismatch   mongoerr.Code = 40606
 	errMissingField    mongoerr.Code = 40414
 	errUnknownField    mongoerr.Code = 40415

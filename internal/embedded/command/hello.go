@@ -5,11 +5,15 @@ import (
 	"time"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
 )
 
 // hello introduces the server: a standalone that can be written to. It gives no topologyVersion, so drivers
-// poll instead of waiting for a push.
+// poll instead of waiting for a push. Who comes with the version of another process is answered at once, as by any server.
 func hello(_ context.Context, c *call) error {
+	if version, wait := c.arg("topologyVersion"), c.arg("maxAwaitTimeMS"); version.IsMissing() != wait.IsMissing() {
+		return mongoerr.New(errHalfAwait, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS', and the other way round")
+	}
 	if c.cmd.name == "hello" {
 		c.bool("isWritablePrimary", true)
 	} else {

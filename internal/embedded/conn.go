@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"mrbench/internal/embedded/command"
@@ -23,7 +24,16 @@ const (
 
 	// Reply buffers above this size are not kept. The pool lets go of what is not used anyway.
 	keepBuffer = command.MaxDocumentBytes + 1<<20
+
+	// What a stranger, who has not logged in, may cost. A login takes some hundred bytes; drivers keep a connection
+	// without a login, on which they say hello every ten seconds, at most every minute.
+	strangerMessage = 64 << 10 // bytes
+	strangerIdle    = 2 * time.Minute
+	strangerPace    = 10 * time.Second // for a whole message, and for taking a whole reply
 )
+
+// limits are the times a stranger has.
+type limits struct{ idle, pace time.Duration }
 
 // errTooMany answers a connection above the limit.
 var errTooMany = errors.New("too many connections")
@@ -39,12 +49,17 @@ type conn struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	watch   *time.Timer // runs clientGone while a command runs
+	served  *serving    // that accepted it; nil for a connection in memory
+	limited bool        // as a stranger
+
+	deadlines sync.Mutex
+	finishing bool // deadlines stay as finish set them
 }
 
 // start begins to serve nc in a goroutine of its own; the engine's Close waits for it.
-func (e *Engine) start(nc net.Conn) error {
+func (e *Engine) start(nc net.Conn, by *serving) error {
 	in := newPeekReader(nc)
-	c := &conn{e: e, nc: nc, in: in, reader: wire.NewReader(in)}
+	c := &conn{e: e, nc: nc, in: in, reader: wire.NewReader(in), served: by}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -63,12 +78,71 @@ func (e *Engine) start(nc net.Conn) error {
 
 // finish ends the connection: at once when it waits for a request, else after the reply it is making.
 func (c *conn) finish() {
+	c.deadlines.Lock()
+	defer c.deadlines.Unlock()
+	c.finishing = true
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0))
 	_ = c.nc.SetWriteDeadline(time.Now().Add(lastReplyTimeout))
 }
 
+// patience gives the client time for what comes next; 0: all the time it wants.
+func (c *conn) patience(read, write time.Duration) {
+	c.deadlines.Lock()
+	defer c.deadlines.Unlock()
+	if c.finishing {
+		return
+	}
+	until := func(d time.Duration) (t time.Time) {
+		if d > 0 {
+			t = time.Now().Add(d)
+		}
+		return t
+	}
+	_ = c.nc.SetReadDeadline(until(read))
+	_ = c.nc.SetWriteDeadline(until(write))
+}
+
+// next reads the next message. A stranger's must be small, and come in time.
+func (c *conn) next() (*wire.Message, error) {
+	if !c.session.Stranger() {
+		if c.limited {
+			c.limited = false
+			c.reader.Limit = 0
+			c.patience(0, 0)
+		}
+		return c.reader.Next()
+	}
+	c.limited = true
+	c.reader.Limit = strangerMessage
+	c.patience(c.e.limits.idle, 0)
+	if err := c.reader.Wait(); err != nil {
+		return nil, err
+	}
+	c.patience(c.e.limits.pace, c.e.limits.pace)
+	return c.reader.Next()
+}
+
+func (c *conn) newSession() *command.Session {
+	remote := c.nc.RemoteAddr()
+	if c.served == nil || !c.e.auth {
+		return c.e.commands.NewSession(remote.String())
+	}
+	return c.e.commands.NewGuest(remote.String(), isLocal(remote))
+}
+
+// isLocal: the other end is on this machine.
+func isLocal(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.UnixAddr:
+		return true
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	}
+	return false
+}
+
 func (c *conn) run() {
-	c.session = c.e.commands.NewSession(c.nc.RemoteAddr().String())
+	c.session = c.newSession()
 	c.watch = time.AfterFunc(time.Hour, c.clientGone)
 	c.watch.Stop()
 	defer func() {
@@ -85,7 +159,7 @@ func (c *conn) run() {
 		c.e.mu.Unlock()
 	}()
 	for {
-		m, err := c.reader.Next()
+		m, err := c.next()
 		if err := c.serve(m, err); err != nil {
 			if !expected(err) {
 				c.e.log("connection from %s ended: %v", c.nc.RemoteAddr(), err)

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -24,6 +25,8 @@ type Config struct {
 	CacheBytes int64  // 0: a default
 	Version    string // mrbench's version, shown in buildInfo.mrbench
 	Argv       []string
+	// Auth: connections that Serve accepts have to log in. Those of DialContext never have to.
+	Auth bool
 	// MaxConnections is how many may be open at once; one more is closed at once. 0: DefaultMaxConnections.
 	MaxConnections int
 	Log            func(format string, args ...any)
@@ -38,6 +41,9 @@ type Engine struct {
 	commands *command.Server
 	log      func(format string, args ...any)
 	maxConns int
+	auth     bool
+	limits   limits
+	token    *tokenFile // nil: there is none
 
 	mu     sync.Mutex
 	closed bool
@@ -58,9 +64,14 @@ func Open(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", c.Dir, err)
 	}
+	token, err := newToken(c)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	e := &Engine{
 		db: db, log: c.Log, maxConns: c.MaxConnections, conns: map[*conn]struct{}{}, done: make(chan struct{}),
-		commands: command.NewServer(command.Config{DB: db, Version: c.Version, Argv: c.Argv, Log: c.Log}),
+		auth: c.Auth, token: token, limits: limits{strangerIdle, strangerPace},
+		commands: command.NewServer(command.Config{DB: db, Version: c.Version, Argv: c.Argv, Log: c.Log, Token: token.secret()}),
 	}
 	if e.log == nil {
 		e.log = func(string, ...any) {}
@@ -82,7 +93,7 @@ func (e *Engine) DialContext(ctx context.Context, _, _ string) (net.Conn, error)
 		return nil, err
 	}
 	client, server := newPipe()
-	if err := e.start(server); err != nil {
+	if err := e.start(server, nil); err != nil {
 		_ = client.Close()
 		return nil, fmt.Errorf("connect to the embedded engine: %w", err)
 	}
@@ -107,6 +118,7 @@ func (e *Engine) Close() error {
 
 	e.running.Wait()
 	e.commands.Close()
+	e.token.remove()
 	e.err = e.db.Close()
 	close(e.done)
 	return e.err

@@ -23,7 +23,7 @@ func (e *Engine) Serve(ctx context.Context, l net.Listener) error {
 	e.mu.Unlock()
 	defer e.running.Done()
 
-	s := serving{e: e, open: map[net.Conn]struct{}{}}
+	s := &serving{e: e}
 	stopped := make(chan struct{})
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
@@ -46,10 +46,8 @@ func (e *Engine) Serve(ctx context.Context, l net.Listener) error {
 
 // serving is the connections of one Serve.
 type serving struct {
-	e    *Engine
-	mu   sync.Mutex
-	open map[net.Conn]struct{}
-	wg   sync.WaitGroup
+	e  *Engine
+	wg sync.WaitGroup
 }
 
 func (s *serving) accept(ctx context.Context, l net.Listener) error {
@@ -90,28 +88,25 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func (s *serving) add(nc net.Conn) {
-	tracked := &trackedConn{Conn: nc, s: s}
-	s.mu.Lock()
-	s.open[tracked] = struct{}{}
-	s.mu.Unlock()
 	s.wg.Add(1)
-	if err := s.e.start(tracked); err != nil {
+	if err := s.e.start(&trackedConn{Conn: nc, s: s}, s); err != nil {
 		s.e.log("connection from %s refused: %v", nc.RemoteAddr(), err)
 	}
 }
 
 // end closes what is still open and waits.
 func (s *serving) end() {
-	s.mu.Lock()
-	for nc := range s.open {
-		_ = nc.SetReadDeadline(time.Unix(1, 0))
-		_ = nc.SetWriteDeadline(time.Now().Add(lastReplyTimeout))
+	s.e.mu.Lock()
+	for c := range s.e.conns {
+		if c.served == s {
+			c.finish()
+		}
 	}
-	s.mu.Unlock()
+	s.e.mu.Unlock()
 	s.wg.Wait()
 }
 
-// trackedConn takes itself out of its serving when closed.
+// trackedConn tells its serving when it is closed.
 type trackedConn struct {
 	net.Conn
 	s    *serving
@@ -120,11 +115,6 @@ type trackedConn struct {
 
 func (c *trackedConn) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(func() {
-		c.s.mu.Lock()
-		delete(c.s.open, c)
-		c.s.mu.Unlock()
-		c.s.wg.Done()
-	})
+	c.once.Do(c.s.wg.Done)
 	return err
 }

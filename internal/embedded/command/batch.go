@@ -27,7 +27,7 @@ func (c *call) firstReply(ctx context.Context, cur *cursor, size int64, peek, si
 	}
 	var id int64
 	if !cur.eof && !single {
-		cur.session = string(c.g.session)
+		cur.session, cur.user = string(c.g.session), c.sess.owner()
 		cur.origin = append(bsonx.Doc(nil), trimmed(c.body)...)
 		id = c.s.cursors.add(cur)
 	}

@@ -30,6 +30,10 @@ func (w *builder) uuid(name string, u [16]byte) {
 	w.b = bsoncore.AppendBinaryElement(w.b, name, bson.TypeBinaryUUID, u[:])
 }
 
+func (w *builder) binary(name string, b []byte) {
+	w.b = bsoncore.AppendBinaryElement(w.b, name, bson.TypeBinaryGeneric, b)
+}
+
 // count appends n as MongoDB appends counters: an int32 where it fits.
 func (w *builder) count(name string, n int64) {
 	if n == int64(int32(n)) {

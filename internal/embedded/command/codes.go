@@ -12,6 +12,7 @@ const (
 	errRetryMismatch   mongoerr.Code = 40606
 	errMissingField    mongoerr.Code = 40414
 	errUnknownField    mongoerr.Code = 40415
+	errUserExists      mongoerr.Code = 51003
 	errCursorSession   mongoerr.Code = 50738
 	errNotRetryable    mongoerr.Code = 50768
 )

@@ -102,7 +102,7 @@ func (p *op) describe(w *builder, now time.Time) {
 	w.int64("microsecs_running", now.Sub(p.started).Microseconds())
 	w.str("op", p.kindName())
 	w.str("ns", p.ns)
-	w.doc("command", trimmed(c.body))
+	w.doc("command", c.shown())
 	if !c.g.comment.IsMissing() {
 		w.value("comment", c.g.comment)
 	}

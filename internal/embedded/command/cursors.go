@@ -16,6 +16,7 @@ type cursor struct {
 	id      int64
 	ns      string // "db.coll", as getMore must name it
 	session string
+	user    string    // Session.owner of the opener
 	origin  bsonx.Doc // the command that opened it, for currentOp's sake and errors
 
 	snap    *store.Snap
@@ -76,7 +77,7 @@ func (r *cursors) add(c *cursor) int64 {
 }
 
 // take hands the cursor to one getMore; put gives it back. nil: there is none.
-func (r *cursors) take(id int64, ns string, session []byte) (*cursor, error) {
+func (r *cursors) take(id int64, ns string, session []byte, user string) (*cursor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.byID[id]
@@ -85,6 +86,8 @@ func (r *cursors) take(id int64, ns string, session []byte) (*cursor, error) {
 		return nil, nil
 	case c.ns != ns:
 		return nil, mongoerr.New(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, c.ns)
+	case c.user != user:
+		return nil, mongoerr.New(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", id)
 	case c.session != string(session):
 		return nil, mongoerr.New(errCursorSession, "Cannot run getMore on cursor %d: it was opened in another session", id)
 	case c.inUse:
@@ -110,10 +113,10 @@ func (r *cursors) put(c *cursor, done bool) {
 }
 
 // kill closes a cursor; one in use is closed by its user. It reports whether there was one.
-func (r *cursors) kill(id int64, ns string) bool {
+func (r *cursors) kill(id int64, ns, user string) bool {
 	r.mu.Lock()
 	c := r.byID[id]
-	if c == nil || c.ns != ns {
+	if c == nil || c.ns != ns || c.user != user {
 		r.mu.Unlock()
 		return false
 	}

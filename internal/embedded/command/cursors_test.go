@@ -21,7 +21,7 @@ func TestIdleCursorsEnd(t *testing.T) {
 		return ask(t, c, bson.D{{Key: "find", Value: "c"}}).Lookup("cursor", "id").Int64()
 	}
 	idle, busy := open(), open()
-	held, err := s.cursors.take(busy, "admin.c", nil)
+	held, err := s.cursors.take(busy, "admin.c", nil, "")
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
@@ -41,7 +41,7 @@ func TestIdleCursorsEnd(t *testing.T) {
 		t.Errorf("getMore on an ended cursor: %v", r)
 	}
 	// A cursor killed while in use is closed by whoever uses it.
-	if !s.cursors.kill(busy, "admin.c") || held.src == nil {
+	if !s.cursors.kill(busy, "admin.c", "") || held.src == nil {
 		t.Error("the cursor in use was closed under its user, or not killed")
 	}
 	s.cursors.put(held, false)

@@ -49,6 +49,9 @@ func (c *call) prepare() error {
 		return mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
 	}
 	c.name = string(name)
+	if err := c.admit(); err != nil {
+		return err
+	}
 	if c.msg.OpCode == wire.OpQuery {
 		if !c.cmd.legacy {
 			return mongoerr.New(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade.", c.name)
@@ -71,6 +74,9 @@ func (c *call) execute(ctx context.Context) error {
 	defer done()
 	if err := c.s.ctx.Err(); err != nil {
 		return context.Cause(c.s.ctx)
+	}
+	if err := c.authorize(); err != nil {
+		return err
 	}
 	if c.g.maxTime > 0 {
 		var cancel context.CancelFunc

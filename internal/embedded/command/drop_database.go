@@ -4,10 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"mrbench/internal/embedded/mongoerr"
 )
 
 // dropDatabase removes all collections of a database.
 func dropDatabase(ctx context.Context, c *call) error {
+	if c.db == "admin" {
+		return mongoerr.New(mongoerr.IllegalOperation, "Dropping the 'admin' database is prohibited.")
+	}
 	snap := c.s.db.Snapshot()
 	existed := slices.Contains(snap.Databases(), c.db)
 	_ = snap.Close()

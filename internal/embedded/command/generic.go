@@ -102,7 +102,11 @@ func (c *call) parseSession(v bsonx.Value) error {
 	if id.Type != bsonx.TypeBinary {
 		return wrongType(c.cmd.name, "lsid.id", id, "binData")
 	}
-	_, c.g.session = id.Binary()
+	_, b := id.Binary()
+	c.g.session = c.sess.own(b)
+	if c.sess.Stranger() {
+		return nil // nothing is remembered for one
+	}
 	c.s.idle.touch(c.g.session, time.Now())
 	return nil
 }

@@ -19,7 +19,7 @@ func getMore(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	cur, err := c.s.cursors.take(id.Int64(), ns.String(), c.g.session)
+	cur, err := c.s.cursors.take(id.Int64(), ns.String(), c.g.session, c.sess.owner())
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ func hello(_ context.Context, c *call) error {
 	c.str("mrbench", c.s.version)
 	c.compression(c.arg("compression"))
 	c.client(c.arg("client"))
+	c.supportedMechanisms(c.arg("saslSupportedMechs"))
+	c.speculate(c.arg("speculativeAuthenticate"))
 	return nil
 }
 

@@ -30,7 +30,7 @@ func killCursors(_ context.Context, c *call) error {
 		if id.Type != bsonx.TypeInt64 {
 			return wrongType("killCursors", "cursors."+string(it.Name()), id, "long")
 		}
-		if c.s.cursors.kill(id.Int64(), ns.String()) {
+		if c.s.cursors.kill(id.Int64(), ns.String(), c.sess.owner()) {
 			killed = append(killed, id)
 		} else {
 			missing = append(missing, id)

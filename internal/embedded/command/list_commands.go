@@ -8,7 +8,7 @@ func listCommands(_ context.Context, c *call) error {
 	for _, cmd := range c.s.table.list {
 		doc := c.startDoc(cmd.name)
 		c.str("help", cmd.help)
-		c.bool("requiresAuth", false)
+		c.bool("requiresAuth", !cmd.rule.open)
 		c.bool("secondaryOk", cmd.reads && !cmd.writes)
 		c.bool("adminOnly", cmd.admin)
 		if len(cmd.aliases) > 0 {

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 
+	"mrbench/internal/embedded/auth"
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/expr"
 	"mrbench/internal/embedded/query"
@@ -29,6 +30,9 @@ func listDatabases(_ context.Context, c *call) error {
 	n := 0
 	at := c.startArray("databases")
 	for _, name := range snap.Databases() {
+		if !c.may(name, auth.All) {
+			continue
+		}
 		full, size := databaseInfo(snap, name)
 		ok, err := match.Match(full)
 		if err != nil {

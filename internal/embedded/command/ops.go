@@ -26,6 +26,7 @@ type op struct {
 	// valid while the op is registered: the connection reads its next message only after end.
 	owner       *ops
 	call        *call
+	user        string // whose it is: Session.owner
 	ns          string
 	phase       string
 	done, total int64
@@ -37,7 +38,7 @@ func newOps() *ops { return &ops{running: map[int32]*op{}} }
 // begin registers c and gives the context that stops it; end takes it out again.
 func (o *ops) begin(ctx context.Context, c *call) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &op{started: time.Now(), cancel: cancel, owner: o, call: c, ns: c.db + ".$cmd"}
+	p := &op{started: time.Now(), cancel: cancel, owner: o, call: c, user: c.sess.owner(), ns: c.db + ".$cmd"}
 	c.op = p
 	o.mu.Lock()
 	o.last++

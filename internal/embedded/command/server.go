@@ -38,6 +38,8 @@ type Config struct {
 	Version string // mrbench's own, shown in buildInfo.mrbench
 	Log     func(format string, args ...any)
 	Argv    []string // shown by getCmdLineOpts; may be nil
+	// Token is the password of the user __system of the database local, who may do all and is not stored; "": no such user.
+	Token string
 }
 
 // Server is what all connections share. Safe for concurrent use.
@@ -54,6 +56,7 @@ type Server struct {
 	ops      *ops
 	counters counters
 	idle     sessions
+	users    *users
 
 	lastSession atomic.Int64
 
@@ -74,6 +77,7 @@ func NewServer(c Config) *Server {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
+	s.users = loadUsers(c.DB, c.Token, s.log)
 	s.idle.seen = map[string]*logical{}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.sweeper.Go(s.sweep)

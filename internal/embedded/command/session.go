@@ -18,15 +18,30 @@ type Session struct {
 	driver   atomic.Pointer[string]
 	requests int64
 
+	guest  bool      // has to log in
+	local  bool      // comes from this machine
+	user   *account  // who has logged in; nil: nobody. Ask who, which knows whether it is still there.
+	login  *exchange // under way; nil: none
+	logins int32     // begun
+
 	// scratch that is reused from request to request
 	call call
 	docs []bsonx.Doc
 }
 
 // NewSession is for a new connection from remote (an address, for currentOp and whatsmyip).
+// It may do everything.
 func (s *Server) NewSession(remote string) *Session {
 	s.counters.opened()
-	return &Session{s: s, id: s.lastSession.Add(1), remote: remote}
+	return &Session{s: s, id: s.lastSession.Add(1), remote: remote, local: true}
+}
+
+// NewGuest is for a new connection that has to log in, and may then do what its user may. local: it comes from this machine,
+// where the first user may be made without a login.
+func (s *Server) NewGuest(remote string, local bool) *Session {
+	c := s.NewSession(remote)
+	c.guest, c.local = true, local
+	return c
 }
 
 // Close tells that the connection has ended. Cursors outlive it, as MongoDB's do: they end by

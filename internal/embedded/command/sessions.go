@@ -103,7 +103,7 @@ func (s *sessions) expire(limit time.Time) (ids []string) {
 // startSession gives a client a new logical session.
 func startSession(_ context.Context, c *call) error {
 	id := newUUID()
-	c.s.idle.touch(id[:], time.Now())
+	c.s.idle.touch(c.sess.own(id[:]), time.Now())
 	at := c.startDoc("id")
 	c.uuid("id", id)
 	c.end(at)
@@ -158,7 +158,7 @@ func (c *call) eachSession(do func(id []byte)) error {
 			return wrongType(c.cmd.name, c.name+"."+string(it.Name())+".id", id, "binData")
 		}
 		_, b := id.Binary()
-		do(b)
+		do(c.sess.own(b))
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type command struct {
 	writes   bool
 	explains bool // explain takes it
 	legacy   bool // may come as OP_QUERY: what old drivers begin a connection with
+	rule     rule // from rules
 	session  bool // works on sessions, so it is not stopped by killSessions
 }
 
@@ -30,9 +31,11 @@ type table struct {
 
 func newTable() *table {
 	t := &table{byName: map[string]*command{}}
-	for _, part := range [][]command{handshakeCommands(), crudCommands(), catalogCommands(), statsCommands(), adminCommands()} {
+	rules := rules()
+	for _, part := range [][]command{handshakeCommands(), userCommands(), crudCommands(), catalogCommands(), statsCommands(), adminCommands()} {
 		for i := range part {
 			c := &part[i]
+			c.rule = rules[c.name]
 			t.list = append(t.list, c)
 			t.byName[c.name] = c
 			for _, a := range c.aliases {
@@ -66,6 +69,22 @@ func handshakeCommands() []command {
 		{name: "killAllSessions", run: killAllSessions, session: true, help: "ends all logical sessions"},
 		{name: "abortTransaction", run: noTransactions, admin: true, help: "refused: there are no transactions"},
 		{name: "commitTransaction", run: noTransactions, admin: true, help: "refused: there are no transactions"},
+	}
+}
+
+func userCommands() []command {
+	return []command{
+		{name: "saslStart", run: saslStart, help: "begins to log in"},
+		{name: "saslContinue", run: saslContinue, help: "goes on logging in"},
+		{name: "logout", run: logout, help: "ends what logging in began"},
+		{name: "createUser", run: createUser, args: createUserArgs, help: "makes a user"},
+		{name: "updateUser", run: updateUser, args: createUserArgs, help: "changes a user"},
+		{name: "dropUser", run: dropUser, args: []string{}, help: "removes a user"},
+		{name: "dropAllUsersFromDatabase", run: dropAllUsers, args: []string{}, help: "removes the users of a database"},
+		{name: "grantRolesToUser", run: grantRolesToUser, args: []string{"roles"}, help: "gives a user more roles"},
+		{name: "revokeRolesFromUser", run: revokeRolesFromUser, args: []string{"roles"}, help: "takes roles away from a user"},
+		{name: "usersInfo", run: usersInfo, reads: true, args: usersInfoArgs, help: "the users"},
+		{name: "rolesInfo", run: rolesInfo, reads: true, args: []string{"showBuiltinRoles", "showPrivileges", "showAuthenticationRestrictions"}, help: "the built-in roles"},
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	UnknownError                  Code = 8
 	FailedToParse                 Code = 9
 	CannotMutateObject            Code = 10
+	UserNotFound                  Code = 11
 	Unauthorized                  Code = 13
 	TypeMismatch                  Code = 14
 	Overflow                      Code = 15
@@ -30,6 +31,7 @@ const (
 	PathNotViable                 Code = 28
 	NonExistentPath               Code = 29
 	InvalidPath                   Code = 30
+	RoleNotFound                  Code = 31
 	CursorInUse                   Code = 34
 	ConflictingUpdateOps          Code = 40
 	CursorNotFound                Code = 43
@@ -79,6 +81,7 @@ const (
 	NoQueryExecutionPlans         Code = 291
 	QueryExceededMemoryLimit      Code = 292 // QueryExceededMemoryLimitNoDiskUseAllowed
 	APIVersionError               Code = 322
+	MechanismUnavailable          Code = 334
 	UnsupportedOpQueryCommand     Code = 352
 	SocketException               Code = 9001
 	CannotGrowDocumentInCapped    Code = 10003
@@ -115,6 +118,7 @@ var names = map[Code]string{
 	UnknownError:                  "UnknownError",
 	FailedToParse:                 "FailedToParse",
 	CannotMutateObject:            "CannotMutateObject",
+	UserNotFound:                  "UserNotFound",
 	Unauthorized:                  "Unauthorized",
 	TypeMismatch:                  "TypeMismatch",
 	Overflow:                      "Overflow",
@@ -129,6 +133,7 @@ var names = map[Code]string{
 	PathNotViable:                 "PathNotViable",
 	NonExistentPath:               "NonExistentPath",
 	InvalidPath:                   "InvalidPath",
+	RoleNotFound:                  "RoleNotFound",
 	CursorInUse:                   "CursorInUse",
 	ConflictingUpdateOps:          "ConflictingUpdateOperators",
 	CursorNotFound:                "CursorNotFound",
@@ -178,6 +183,7 @@ var names = map[Code]string{
 	NoQueryExecutionPlans:         "NoQueryExecutionPlans",
 	QueryExceededMemoryLimit:      "QueryExceededMemoryLimitNoDiskUseAllowed",
 	APIVersionError:               "APIVersionError",
+	MechanismUnavailable:          "MechanismUnavailable",
 	UnsupportedOpQueryCommand:     "UnsupportedOpQueryCommand",
 	SocketException:               "SocketException",
 	CannotGrowDocumentInCapped:    "CannotGrowDocumentInCappedNamespace",

@@ -16,10 +16,30 @@ type Reader struct {
 	inflated []byte // the message inside of an OP_COMPRESSED
 	msg      Message
 	codec    codec
+
+	// Limit is how many bytes a message may have, also uncompressed. 0: MaxMessageSize.
+	Limit int
 }
 
 // NewReader returns a Reader of src.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, 32<<10)} }
+
+// Wait blocks until the first byte of a message has come. Errors as of Next.
+func (r *Reader) Wait() error {
+	src, ok := r.src.(interface{ Peek(int) ([]byte, error) })
+	if !ok {
+		return nil
+	}
+	_, err := src.Peek(1)
+	return err
+}
+
+func (r *Reader) limit() int {
+	if r.Limit > 0 {
+		return r.Limit
+	}
+	return MaxMessageSize
+}
 
 // Next reads one message. It is valid until the following Next.
 //
@@ -80,8 +100,8 @@ func (r *Reader) fill() ([]byte, error) {
 	}
 	h := parseHeader(b)
 	size := int(h.Length)
-	if size < headerSize || size > MaxMessageSize {
-		return nil, &ProtocolError{h, fmt.Sprintf("length must be from %d to %d", headerSize, MaxMessageSize)}
+	if size < headerSize || size > r.limit() {
+		return nil, &ProtocolError{h, fmt.Sprintf("length must be from %d to %d", headerSize, r.limit())}
 	}
 	if outgrown(b, size) {
 		b = append(make([]byte, 0, size), b...)
@@ -125,8 +145,8 @@ func (r *Reader) inflate(h Header, b []byte) ([]byte, error) {
 	if op == OpCompressed {
 		return nil, errors.New("compressed twice")
 	}
-	if size < 0 || size > MaxMessageSize-headerSize {
-		return nil, fmt.Errorf("uncompressed size must be from 0 to %d, not %d", MaxMessageSize-headerSize, size)
+	if size < 0 || size > r.limit()-headerSize {
+		return nil, fmt.Errorf("uncompressed size must be from 0 to %d, not %d", r.limit()-headerSize, size)
 	}
 	if outgrown(r.inflated, size) {
 		r.inflated = nil

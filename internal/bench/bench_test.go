@@ -257,3 +257,12 @@ func TestParseLoad(t *testing.T) {
 		}
 	}
 }
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"type":"context","schema_version":1,"plan":[{"id":"a"}]}` + "\n" + `{"type":"sample","row":"a","seconds":1}` + "\n")
+	f.Add("{\n\"schema_version\": 1\n}")
+	f.Add(`{"type":"row"}`)
+	f.Fuzz(func(_ *testing.T, s string) {
+		_, _ = Read(strings.NewReader(s)) // must not panic
+	})
+}

@@ -322,9 +322,14 @@ func TestDifference16(t *testing.T) {
 }
 
 func TestDifference17(t *testing.T) {
-	client, _ := differing(t)
-	r := run(t, client.Database("admin"), bson.D{{Key: "connectionStatus", Value: 1}})
-	if vals, _ := r.Lookup("authInfo", "authenticatedUsers").Array().Values(); len(vals) != 0 {
-		t.Errorf("users: %v", vals)
+	_, db := differing(t)
+	fails(t, db, 334, bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "MONGODB-X509"}, {Key: "payload", Value: []byte{}}})
+	fails(t, db, 59, bson.D{{Key: "createRole", Value: "r"}, {Key: "roles", Value: bson.A{}}, {Key: "privileges", Value: bson.A{}}})
+	user := bson.D{{Key: "createUser", Value: "u"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}
+	fails(t, db, 115, append(user, bson.E{Key: "authenticationRestrictions", Value: bson.A{bson.D{}}}))
+	run(t, db, user)
+	r := run(t, db, bson.D{{Key: "rolesInfo", Value: 1}, {Key: "showBuiltinRoles", Value: true}})
+	if vals, _ := r.Lookup("roles").Array().Values(); len(vals) != 5 {
+		t.Errorf("roles: %v", r)
 	}
 }

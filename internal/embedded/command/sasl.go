@@ -14,6 +14,7 @@ type exchange struct {
 	id        int32
 	talk      *auth.Conversation
 	who       *account // nil: unknown, which shows at the end alone
+	lacks     bool     // the user is there, but can't log in by this mechanism
 	skipEmpty bool     // the client wants no empty message after the last one
 	proved    bool     // the empty message is awaited
 }
@@ -48,6 +49,7 @@ func (c *call) beginLogin(w *builder, db string, d bsonx.Doc) error {
 	talk, reply, err := auth.NewConversation(m, first, func(user string) (*auth.Credential, bool) {
 		var cred *auth.Credential
 		cred, x.who = c.s.users.credential(m, db+"."+user)
+		x.lacks = x.who == nil && c.s.users.get(db+"."+user) != nil
 		return cred, x.who != nil
 	})
 	if err != nil {
@@ -119,7 +121,9 @@ func (c *call) speculate(v bsonx.Value) {
 	}
 	before := len(c.b)
 	at := c.startDoc("speculativeAuthenticate")
-	if err := c.beginLogin(&c.builder, db.Str(), d); err != nil {
+	// A client that guessed the wrong mechanism would not try the other one after an answer.
+	if err := c.beginLogin(&c.builder, db.Str(), d); err != nil || c.sess.login.lacks {
+		c.sess.login = nil
 		c.b = c.b[:before]
 		return
 	}

@@ -179,7 +179,7 @@ func TestUsageErrors(t *testing.T) {
 		{args: "run --save .", want: "--save: result file"},
 		{args: "run --uri localhost:27017", want: "--uri: "},
 		{args: "compare one", want: "compare takes two result files, or none for the last two; 1 given"},
-		{args: "serve --bind 0.0.0.0", want: `--bind "0.0.0.0": only loopback addresses (127.0.0.1, ::1, localhost) are allowed, because there is no authentication yet`},
+		{args: "serve --bind 0.0.0.0", want: `--bind "0.0.0.0": only loopback addresses (127.0.0.1, ::1, localhost) are allowed without --auth`},
 		{args: "serve --bind example.com", want: "only loopback addresses"},
 		{args: "serve --port 70000", want: `--port "70000": it is a whole number from 0 to 65535`},
 		{args: "serve --uri mongodb://h", want: "--uri: serve is for the embedded engine"},

@@ -64,6 +64,16 @@ func join(ctx context.Context, c Config, t *Target, locked *embedded.LockedError
 	}
 	c.Notice(fmt.Sprintf("embedded engine, data in %s, served by process %d at %s", t.Address, locked.PID, locked.Address))
 	o := options.Client().ApplyURI(locked.Address).SetAppName("mrbench " + c.Version)
+	token, err := embedded.Token(t.Address)
+	if err != nil {
+		return nil, &InUseError{Dir: t.Address, PID: locked.PID, Err: err}
+	}
+	if token != "" {
+		// Who may read the directory may have its data. The token itself is never sent.
+		o.SetAuth(options.Credential{
+			AuthMechanism: "SCRAM-SHA-256", AuthSource: embedded.TokenSource, Username: embedded.TokenUser, Password: token,
+		})
+	}
 	if err := t.dial(ctx, c, o); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"mrbench/internal/embedded"
 )
@@ -18,8 +19,18 @@ type ServeConfig struct {
 	Version string
 	Network string // "tcp" or "unix"
 	Address string // host:port, or the socket's path
+	// Auth: clients have to log in. Then there is a user: Login, whose password is set when it is given, or one that is
+	// made when there is none.
+	Auth  bool
+	Login Login
 	// Ready is called once connections are accepted.
-	Ready func(uri string)
+	Ready func(Serving)
+}
+
+// Serving is what clients have to know.
+type Serving struct {
+	URI  string // without a login
+	Made *Login // a user that was made with a password that nobody knows yet; nil: none was
 }
 
 // ListenError means that the address can't be listened on.
@@ -32,13 +43,13 @@ func (e *ListenError) Error() string { return fmt.Sprintf("listen on %s: %v", e.
 func (e *ListenError) Unwrap() error { return e.Err }
 
 // Serve opens the embedded engine and serves it until ctx ends, which is not an error. It fails with *InUseError or
-// *ListenError. Access is not restricted: callers must listen where only this machine's users can connect.
+// *ListenError. Without Auth access is not restricted: callers must listen where only this machine's users can connect.
 func Serve(ctx context.Context, c ServeConfig) (err error) {
 	dir, err := filepath.Abs(c.DataDir)
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
 	}
-	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version})
+	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version, Auth: c.Auth})
 	if locked, ok := errors.AsType[*embedded.LockedError](err); ok {
 		return &InUseError{Dir: dir, PID: locked.PID}
 	}
@@ -46,24 +57,40 @@ func Serve(ctx context.Context, c ServeConfig) (err error) {
 		return fmt.Errorf("embedded engine: %w", err)
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
+	var made *Login
+	if c.Auth {
+		if made, err = ensureUser(ctx, engine, c.Login); err != nil {
+			return fmt.Errorf("embedded engine: %w", err)
+		}
+	}
 	listener, err := listen(ctx, c.Network, c.Address)
 	if err != nil {
 		return &ListenError{c.Address, err}
 	}
-	uri := "mongodb://" + listener.Addr().String()
-	if c.Network == "unix" {
-		uri = "mongodb://" + url.PathEscape(listener.Addr().String())
-	}
+	uri := address(listener.Addr())
 	if err := engine.SetAddress(uri); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if c.Ready != nil {
-		c.Ready(uri)
+		c.Ready(Serving{URI: uri, Made: made})
 	}
 	if err := engine.Serve(ctx, listener); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve %s: %w", c.Address, err)
 	}
 	return nil
+}
+
+// address is how a client on this machine finds the listener.
+func address(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return "mongodb://" + url.PathEscape(a.String())
+	}
+	host := tcp.IP.String()
+	if tcp.IP.IsUnspecified() { // all addresses of this machine
+		host = "127.0.0.1"
+	}
+	return "mongodb://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
 }
 
 // listen opens the listener. A socket file is replaced when nobody listens on it, and readable by its owner alone.

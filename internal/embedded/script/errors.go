@@ -34,10 +34,40 @@ func (r *Runtime) failure(fn string, err error) error {
 		return mongoerr.New(mongoerr.JSInterpreterFailure, "%v", err)
 	}
 	var coded *mongoerr.Error
-	if errors.As(ex.Unwrap(), &coded) {
+	if errors.As(r.raisedAs(ex.Value()), &coded) {
 		return mongoerr.New(coded.Code, "Error: %s :\n%s", coded.Msg, place(fn, ex.Stack()))
 	}
 	return mongoerr.New(mongoerr.JSInterpreterFailure, "%s :\n%s", thrownText(ex.Value()), place(fn, ex.Stack()))
+}
+
+// raisedError is an error of a Go function as a script sees it, and what it really is.
+type raisedError struct {
+	seen *goja.Object
+	err  error
+}
+
+// goError makes an error object of err. The interpreter's own way puts err itself into the object, whose fields and
+// methods a script could then use.
+func (r *Runtime) goError(err error) *goja.Object {
+	obj := r.vm.NewGoError(err)
+	must(obj.Delete("value"))
+	copy(r.raised[:], r.raised[1:])
+	r.raised[len(r.raised)-1] = raisedError{obj, err}
+	return obj
+}
+
+// raisedAs is what an uncaught value was made from; nil if it is the script's own, or was kept for too long.
+func (r *Runtime) raisedAs(v Value) error {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	for _, e := range r.raised {
+		if e.seen == obj {
+			return e.err
+		}
+	}
+	return nil
 }
 
 // thrownText is the message of a thrown value. It runs no script: a hostile

@@ -27,6 +27,8 @@ type Runtime struct {
 	yes, no         Value
 	strictAdd       goja.Callable // (a, b) => a + b, for sums that are not all numbers
 	looseEqual      goja.Callable // (a, b) => a == b
+
+	raised [8]raisedError // the latest errors of Go functions, next to be replaced first
 }
 
 // New makes a runtime with all helpers.
@@ -65,7 +67,7 @@ func (r *Runtime) SetNative(name string, fn func(args []Value) (Value, error)) {
 	f := r.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		v, err := fn(call.Arguments)
 		if err != nil {
-			panic(r.vm.NewGoError(err))
+			panic(r.goError(err))
 		}
 		return v
 	})

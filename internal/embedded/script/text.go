@@ -113,11 +113,11 @@ type jsonWriter struct {
 
 func (w *jsonWriter) value(v Value, indent string, depth int) string {
 	if depth > maxDepth {
-		panic(w.r.vm.NewGoError(tooDeep()))
+		panic(w.r.goError(tooDeep()))
 	}
 	s := w.plain(v, indent, depth)
 	if w.size += len(s); w.size > maxTextBytes*8 || len(s) > maxTextBytes {
-		panic(w.r.vm.NewGoError(tooLarge()))
+		panic(w.r.goError(tooLarge()))
 	}
 	return s
 }

@@ -103,12 +103,12 @@ func isOurs(obj *goja.Object) bool {
 func (r *Runtime) appendValue(dst []byte, v Value, depth int) (bsonx.Type, []byte) {
 	if t, b, ok := r.appendScalar(dst, v); ok {
 		if len(b) > maxBytes && len(b)-len(dst) > maxBytes {
-			panic(r.vm.NewGoError(tooLarge()))
+			panic(r.goError(tooLarge()))
 		}
 		return t, b
 	}
 	if depth >= maxDepth {
-		panic(r.vm.NewGoError(tooDeep()))
+		panic(r.goError(tooDeep()))
 	}
 	obj := v.(*goja.Object)
 	switch obj.ExportType() {
@@ -182,7 +182,7 @@ func sortedFlags(flags string) string {
 func (r *Runtime) appendArray(dst []byte, obj *goja.Object, depth int) []byte {
 	n := obj.Get("length").ToInteger()
 	if n > maxBytes/3 {
-		panic(r.vm.NewGoError(tooLarge()))
+		panic(r.goError(tooLarge()))
 	}
 	start := len(dst)
 	idx, dst := bsoncore.AppendDocumentStart(dst)
@@ -235,7 +235,7 @@ func (r *Runtime) appendField(dst []byte, start int, name string, v Value, depth
 	t, dst := r.appendValue(dst, v, depth+1)
 	dst[at] = byte(t)
 	if len(dst)-start > maxBytes {
-		panic(r.vm.NewGoError(tooLarge()))
+		panic(r.goError(tooLarge()))
 	}
 	return dst
 }

@@ -166,6 +166,12 @@ func (r *Runtime) run(name string, fn func() error) (err error) {
 // recovered makes an error of a fault of the interpreter, so that it ends one job and not the process.
 func recovered(name string, err *error) {
 	if x := recover(); x != nil {
+		if stopped, ok := x.(*goja.InterruptedError); ok { // in a getter, say, while its object is converted
+			if cause, ok := stopped.Value().(error); ok {
+				*err = cause
+				return
+			}
+		}
 		*err = mongoerr.New(mongoerr.JSInterpreterFailure, "%s: the interpreter failed: %v", name, x)
 	}
 }

@@ -83,8 +83,8 @@ func timesTable(r *bench.Result) *report.Table {
 			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key, serverName(r.Server), times(runs)),
 		Columns: []report.Column{
 			{Title: "row", Name: "id", Left: true},
-			{Title: "threads", Drop: 5},
-			{Title: "ranges", Drop: 7},
+			{Title: "thr", Name: "threads", Drop: 5},
+			{Title: "rng", Name: "ranges", Drop: 7},
 			{Title: "dbs", Name: "output_dbs", Drop: 6},
 			{Title: "wall " + u.Name, Name: "wall_seconds"},
 			{Title: "spread", Drop: 3},
@@ -118,6 +118,7 @@ func timesTable(r *bench.Result) *report.Table {
 			u.Time(row.Seconds.Median), spread, u.TimeOr(row.ServerSeconds), u.TimeOr(row.MergeSeconds),
 			speedup, report.Str(agrees(row)), report.Str(effect(row)))
 	}
+	t.Notes = append(t.Notes, "thr: commands at a time; rng: ranges; dbs: output databases")
 	first := firstMeasured(r)
 	if first != "" {
 		t.Notes = append(t.Notes, fmt.Sprintf("speed-up is over %s; agrees compares each answer with that of %s: number of keys, sum and digest", first, first))

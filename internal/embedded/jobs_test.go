@@ -239,3 +239,58 @@ func TestConcurrentClients(t *testing.T) {
 		t.Errorf("validate: %v", r)
 	}
 }
+
+// TestScriptsStopEverywhere: JavaScript that never ends is stopped by maxTimeMS, by killOp and by its client's leaving, in all
+// commands that run it.
+func TestScriptsStopEverywhere(t *testing.T) {
+	client := connect(t, openEngine(t))
+	db, admin := client.Database("d"), client.Database("admin")
+	insertNumbers(t, db.Collection("c"), 10)
+	loop := func(args ...any) bson.D {
+		return bson.D{{Key: "body", Value: "function () { for (;;) { try { for (;;) {} } catch (e) {} } }"}, {Key: "args", Value: append(bson.A{}, args...)}, {Key: "lang", Value: "js"}}
+	}
+	pipeline := func(stage bson.D) bson.D {
+		return bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{stage}}, {Key: "cursor", Value: bson.D{}}}
+	}
+	where := bson.D{{Key: "$where", Value: "function () { while (true) {} }"}}
+	endless := "function () { while (true) {} }"
+	for name, cmd := range map[string]bson.D{
+		"find $where":   {{Key: "find", Value: "c"}, {Key: "filter", Value: where}},
+		"count $where":  {{Key: "count", Value: "c"}, {Key: "query", Value: where}},
+		"delete $where": {{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: where}, {Key: "limit", Value: 0}}}}},
+		"$function":     pipeline(bson.D{{Key: "$project", Value: bson.D{{Key: "x", Value: bson.D{{Key: "$function", Value: loop()}}}}}}),
+		"$accumulator": pipeline(bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: bson.D{{Key: "$accumulator", Value: bson.D{
+			{Key: "init", Value: "function () { return 0; }"}, {Key: "accumulate", Value: endless}, {Key: "accumulateArgs", Value: bson.A{}},
+			{Key: "merge", Value: "function (a, b) { return 0; }"}, {Key: "lang", Value: "js"}}}}}}}}),
+		"mapReduce finalize": {{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(1, 1); }"}, {Key: "reduce", Value: "function () { return 1; }"},
+			{Key: "finalize", Value: endless}, {Key: "out", Value: bson.D{{Key: "inline", Value: 1}}}},
+		"mapReduce reduce": {{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(1, 1); }"}, {Key: "reduce", Value: endless}, {Key: "out", Value: "o"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := db.RunCommand(context.Background(), append(cmd[:len(cmd):len(cmd)], bson.E{Key: "maxTimeMS", Value: 50})).Raw()
+			if codeOf(err) != 50 {
+				t.Errorf("past maxTimeMS: %v", err)
+			}
+			named := append(cmd[:len(cmd):len(cmd)], bson.E{Key: "comment", Value: name})
+			running := func() []bson.RawValue {
+				vals, _ := run(t, admin, bson.D{{Key: "currentOp", Value: 1}, {Key: "command.comment", Value: name}}).Lookup("inprog").Array().Values()
+				return vals
+			}
+			done := background(context.Background(), db, named)
+			eventually(t, "the command to run", func() bool { return len(running()) == 1 })
+			run(t, admin, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: running()[0].Document().Lookup("opid").Int32()}})
+			if err := <-done; codeOf(err) != 11601 {
+				t.Errorf("killed: %v", err)
+			}
+			ctx, leave := context.WithCancel(context.Background())
+			done = background(ctx, db, named)
+			eventually(t, "the command to run", func() bool { return len(running()) == 1 })
+			leave()
+			<-done
+			eventually(t, "the command to end", func() bool { return len(running()) == 0 })
+		})
+	}
+	if n := run(t, db, bson.D{{Key: "count", Value: "c"}}).Lookup("n").Int32(); n != 10 {
+		t.Errorf("%d documents are left", n)
+	}
+}

@@ -432,15 +432,6 @@ func TestSpeculativeLogin(t *testing.T) {
 	fails(t, db, 17, bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte{}}})
 }
 
-// TestPasswordsAreNotShown: currentOp shows a createUser without its password.
-func TestPasswordsAreNotShown(t *testing.T) {
-	client := connect(t, openEngine(t))
-	r := run(t, client.Database("admin"), bson.D{{Key: "currentOp", Value: 1}, {Key: "pwd", Value: bson.D{{Key: "$exists", Value: false}}}})
-	if len(r.Lookup("inprog").Array()) == 5 {
-		t.Errorf("currentOp: %v", r)
-	}
-}
-
 // TestStrangersHaveLimits: who has not logged in can't send much, and not slowly.
 func TestStrangersHaveLimits(t *testing.T) {
 	g := openGuarded(t, Config{})

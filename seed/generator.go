@@ -32,7 +32,7 @@ func Uniques(seed uint64, field string, documents, keys int64) Generator {
 	if keys <= 0 {
 		keys = max(documents/10, 1)
 	}
-	u := &uniques{seed: seed, keys: uint64(keys), long: keys-1 > math.MaxInt32, tag: mix(seed, 0) >> 40}
+	u := &uniques{seed: seed, keys: uint64(keys), long: keys-1 > math.MaxInt32, tag: seedTag(seed)}
 	kind, size := byte(0x10), 4+1+len("_id")+1+12+1+len(field)+1+4+1
 	if u.long {
 		kind, size = 0x12, size+4
@@ -55,7 +55,8 @@ func (u *uniques) Append(dst []byte, i int64) []byte {
 	const idAt = 4 + 1 + len("_id") + 1
 	start := len(dst)
 	dst = append(dst, u.prefix...)
-	u.putObjectID(dst[start+idAt:], uint64(i))
+	id := objectID(u.tag, uint64(i))
+	copy(dst[start+idAt:], id[:])
 	v := u.value(uint64(i))
 	if u.long {
 		return append(binary.LittleEndian.AppendUint64(dst, v), 0)
@@ -80,11 +81,4 @@ func mix(seed, i uint64) uint64 {
 	x *= 0xd6e8feb86659fd93
 	x ^= x >> 32
 	return x
-}
-
-// putObjectID lays out an ObjectId that ascends with the index: time, three
-// bytes of the seed, and a 40-bit counter that carries into the time.
-func (u *uniques) putObjectID(dst []byte, i uint64) {
-	binary.BigEndian.PutUint32(dst, firstSecond+uint32(i>>40))
-	binary.BigEndian.PutUint64(dst[4:], u.tag<<40|i&(1<<40-1))
 }

@@ -190,3 +190,54 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	})
 }
+
+// Text that is read, written and read again gives the same bytes, and the
+// driver reads what is written as the same.
+func TestWriterRoundTrip(t *testing.T) {
+	for _, s := range seeds {
+		var p Parser
+		doc, err := p.Append(nil, []byte(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, canonical := range []bool{true, false} {
+			text, err := AppendJSON([]byte("x"), doc, canonical)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := p.Append(nil, text[1:])
+			if err != nil || !bytes.Equal(again, doc) {
+				t.Errorf("%s\nwritten %s\nread %s %v", s, text[1:], bson.Raw(again), err)
+			}
+			var driver bson.Raw
+			if strings.Contains(s, "$dbPointer") { // the driver reads another form of these
+				continue
+			}
+			if err := bson.UnmarshalExtJSON(text[1:], canonical, &driver); err != nil || !bytes.Equal(driver, doc) {
+				t.Errorf("the driver reads %s as %s %v", text[1:], driver, err)
+			}
+		}
+	}
+	for _, bad := range []string{"", "\x05\x00\x00\x00", "\x06\x00\x00\x00\x00\x00", "\x0e\x00\x00\x00\x02a\x00\x02\x00\x00\x00\xff\x00\x00"} {
+		if out, err := AppendJSON([]byte("x"), []byte(bad), false); err == nil || string(out) != "x" {
+			t.Errorf("%q: %s %v", bad, out, err)
+		}
+	}
+}
+
+func FuzzWriter(f *testing.F) {
+	for _, s := range seeds {
+		var p Parser
+		doc, _ := p.Append(nil, []byte(s))
+		f.Add(doc)
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		text, err := AppendJSON(nil, doc, true)
+		if err != nil {
+			return
+		}
+		if !json.Valid(text) {
+			t.Fatalf("%x gives %s", doc, text)
+		}
+	})
+}

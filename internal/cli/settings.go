@@ -20,8 +20,9 @@ const (
 	envPrefix  = "MRBENCH_"
 )
 
-// notSettings are flags that make no sense in a file or the environment.
-var notSettings = []string{"help", "config", "drop", "dry-run"}
+// notSettings are flags that a file or the environment can't set: what drops or indexes something is said on the
+// command line each time.
+var notSettings = []string{"help", "config", "drop", "dry-run", "data", "other-hosts", "create-index"}
 
 // envName is the environment variable of a flag: data-dir is MRBENCH_DATA_DIR.
 func envName(flag string) string {

@@ -190,6 +190,8 @@ func TestUsageErrors(t *testing.T) {
 		{args: "run", file: "threads: [", want: "configuration mrbench.yaml:"},
 		{args: "run", file: "threads: {a: 1}", want: "mrbench.yaml: threads"},
 		{args: "run", file: "ns: local.x", want: "admin, config and local are refused"},
+		{args: "seed", file: "drop: true", want: "unknown key drop"},
+		{args: "clean", file: "data: true", want: "unknown key data"},
 		{args: "run --config missing.yaml", want: "configuration: open"},
 	} {
 		t.Run(c.args+c.file, func(t *testing.T) {

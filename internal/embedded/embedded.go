@@ -30,6 +30,8 @@ type Config struct {
 	// MaxConnections is how many may be open at once; one more is closed at once. 0: DefaultMaxConnections.
 	MaxConnections int
 	Log            func(format string, args ...any)
+
+	limits limits // zero: those of every day; tests make them short
 }
 
 // DefaultMaxConnections is far above what a workbench's clients open, and below what would exhaust file descriptors.
@@ -70,11 +72,14 @@ func Open(c Config) (*Engine, error) {
 	}
 	e := &Engine{
 		db: db, log: c.Log, maxConns: c.MaxConnections, conns: map[*conn]struct{}{}, done: make(chan struct{}),
-		auth: c.Auth, token: token, limits: limits{strangerIdle, strangerPace},
+		auth: c.Auth, token: token, limits: c.limits,
 		commands: command.NewServer(command.Config{DB: db, Version: c.Version, Argv: c.Argv, Log: c.Log, Token: token.secret()}),
 	}
 	if e.log == nil {
 		e.log = func(string, ...any) {}
+	}
+	if e.limits == (limits{}) {
+		e.limits = limits{strangerIdle, strangerPace}
 	}
 	if e.maxConns == 0 {
 		e.maxConns = DefaultMaxConnections

@@ -434,8 +434,7 @@ func TestSpeculativeLogin(t *testing.T) {
 
 // TestStrangersHaveLimits: who has not logged in can't send much, and not slowly.
 func TestStrangersHaveLimits(t *testing.T) {
-	g := openGuarded(t, Config{})
-	g.limits = limits{idle: 200 * time.Millisecond, pace: 100 * time.Millisecond}
+	g := openGuarded(t, Config{limits: limits{idle: 200 * time.Millisecond, pace: 100 * time.Millisecond}})
 	header := func(n uint32) []byte {
 		b := binary.LittleEndian.AppendUint32(nil, n)
 		b = binary.LittleEndian.AppendUint32(b, 1)
@@ -465,7 +464,7 @@ func TestStrangersHaveLimits(t *testing.T) {
 		})
 	}
 	t.Run("logged in", func(t *testing.T) {
-		g.limits = limits{idle: time.Minute, pace: time.Minute} // of connections from now on
+		g := openGuarded(t, Config{})
 		run(t, connect(t, g.Engine).Database("admin"), newUser("ann", "secret", "root"))
 		c := g.login(t, "ann", "secret", "admin", "").Database("d").Collection("c")
 		if _, err := c.InsertOne(context.Background(), bson.D{{Key: "s", Value: strings.Repeat("x", 4*strangerMessage)}}); err != nil {

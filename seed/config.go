@@ -3,9 +3,12 @@ package seed
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
+
+	"mrbench/seed/source"
 )
 
 // IndexMoment says when the index is built.
@@ -24,26 +27,42 @@ const (
 	DefaultBatch   = 1000
 )
 
-// Config of Run. Collection, Generator and Documents are required.
+// OnDuplicate says what a document does whose key is in the collection already.
+type OnDuplicate string
+
+// The policies. The zero value is DuplicateStop.
+const (
+	DuplicateStop OnDuplicate = "stop"
+	DuplicateSkip OnDuplicate = "skip" // it is counted, and the load goes on; not with Ordered
+)
+
+// Config of Run. Required are Collection, and either Generator and Documents or Source.
 type Config struct {
 	Collection   *mongo.Collection
 	Generator    Generator
-	Documents    int64
-	Writers      int            // concurrent inserts, default 4
-	Batch        int            // documents a batch, default 1000; cut down to what the server takes
-	Ordered      bool           // the server stops a batch at its first error
-	WriteConcern string         // "1" (default), "0", "majority", "j", a number, a tag; joined as in "majority,j"
-	Index        IndexMoment    // default none
-	IndexKeys    bson.D         // required unless Index is none
-	Drop         bool           // drop the collection first; otherwise *NotEmptyError when it holds documents
-	Progress     func(Progress) // called about 5 times a second, never from two goroutines at once; may be nil
+	Documents    int64          // of the generator; a source is read to its end
+	Source       *source.Config // files; with one writer their order is kept
+	Decoders     int            // goroutines that turn text into BSON; default one a processor
+	OnDuplicate  OnDuplicate
+	Bad          func(*source.RecordError) error // takes a broken record, one at a time, and the load goes on; nil: it stops there
+	Append       bool                            // the collection may hold documents
+	Writers      int                             // concurrent inserts, default 4
+	Batch        int                             // documents a batch, default 1000; cut down to what the server takes
+	Ordered      bool                            // the server stops a batch at its first error
+	WriteConcern string                          // "1" (default), "0", "majority", "j", a number, a tag; joined as in "majority,j"
+	Index        IndexMoment                     // default none
+	IndexKeys    bson.D                          // required unless Index is none
+	Drop         bool                            // drop the collection first; otherwise *NotEmptyError when it holds documents
+	Progress     func(Progress)                  // called about 5 times a second, never from two goroutines at once; may be nil
 }
 
 // Progress of a running load.
 type Progress struct {
-	Documents, Total, Bytes int64
+	Documents, Total, Bytes int64   // Total is 0 when it is not known, as of files
 	Seconds                 float64 // so far
 	Rate                    float64 // documents/s over the last two seconds
+	MBRate                  float64 // MB/s (10^6 bytes of BSON) over the last two seconds
+	Rejects, Duplicates     int64   // so far
 	Phase                   string  // PhaseLoad, PhaseIndex or PhaseCount
 }
 
@@ -59,8 +78,25 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Collection == nil {
 		return c, errors.New("seed: no collection given")
 	}
-	if c.Generator == nil {
-		return c, errors.New("seed: no generator given")
+	switch {
+	case c.Generator == nil && c.Source == nil:
+		return c, errors.New("seed: no generator and no source given")
+	case c.Generator != nil && c.Source != nil:
+		return c, errors.New("seed: a generator and a source given: choose one")
+	case c.Source != nil && c.Documents != 0:
+		return c, errors.New("seed: a source is read to its end: give no number of documents")
+	case c.Append && c.Drop:
+		return c, errors.New("seed: Append and Drop exclude each other")
+	}
+	switch c.OnDuplicate {
+	case "":
+		c.OnDuplicate = DuplicateStop
+	case DuplicateStop, DuplicateSkip:
+	default:
+		return c, fmt.Errorf("seed: on duplicate %q: use stop or skip", c.OnDuplicate)
+	}
+	if c.OnDuplicate == DuplicateSkip && c.Ordered {
+		return c, errors.New("seed: an ordered load stops at a duplicate key: skip them without order")
 	}
 	if c.Documents < 0 {
 		return c, fmt.Errorf("seed: %d documents: the number must not be negative", c.Documents)
@@ -70,6 +106,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Writers == 0 {
 		c.Writers = DefaultWriters
+	}
+	if c.Decoders <= 0 {
+		c.Decoders = runtime.GOMAXPROCS(0)
+	}
+	if c.Writers == 1 {
+		c.Decoders = 1
 	}
 	if c.Batch == 0 {
 		c.Batch = DefaultBatch

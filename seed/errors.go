@@ -1,6 +1,10 @@
 package seed
 
-import "fmt"
+import (
+	"fmt"
+
+	"mrbench/seed/source"
+)
 
 // NotEmptyError says that the collection holds documents and Drop was not asked for.
 type NotEmptyError struct {
@@ -21,30 +25,47 @@ func (e *TargetError) Error() string {
 }
 
 // DocumentError is a document that the server did not take. Index is the
-// document's index in the data set, Code the server's.
+// document's index in the data set, Code the server's. Of a source, At is where
+// the document's record begins, and Index is 0.
 type DocumentError struct {
 	NS      string
 	Index   int64
+	At      source.Pos
 	Code    int
 	Message string
 	Failed  int // documents of the same batch that failed, this one included
 }
 
 func (e *DocumentError) Error() string {
-	return fmt.Sprintf("seed: %s: document %d was refused (code %d, %d in its batch): %s", e.NS, e.Index, e.Code, e.Failed, e.Message)
+	name := fmt.Sprintf("document %d", e.Index)
+	if e.At.File != "" {
+		name = "the document at " + e.At.String()
+	}
+	return fmt.Sprintf("seed: %s: %s was refused (code %d, %d in its batch): %s", e.NS, name, e.Code, e.Failed, e.Message)
 }
 
 // WriteConcernError says that documents were written, but not as safely as asked for.
 type WriteConcernError struct {
 	NS, WriteConcern string
-	First, Last      int64 // indexes of the batch's first and last document
+	First, Last      int64      // indexes of the batch's first and last document
+	From, To         source.Pos // of a source: where they begin
 	Code             int
 	Message          string
 }
 
 func (e *WriteConcernError) Error() string {
-	return fmt.Sprintf("seed: %s: documents %d to %d were written, but write concern %q was not met (code %d): %s: ask for one that this server can give",
-		e.NS, e.First, e.Last, e.WriteConcern, e.Code, e.Message)
+	return fmt.Sprintf("seed: %s: %s were written, but write concern %q was not met (code %d): %s: ask for one that this server can give",
+		e.NS, e.batch(), e.WriteConcern, e.Code, e.Message)
+}
+
+func (e *WriteConcernError) batch() string { return batchName(e.First, e.Last, e.From, e.To) }
+
+// batchName names a batch by its first and last document.
+func batchName(first, last int64, from, to source.Pos) string {
+	if from.File != "" {
+		return fmt.Sprintf("documents from (%s) to (%s)", from, to)
+	}
+	return fmt.Sprintf("documents %d to %d", first, last)
 }
 
 // CountError says that the collection does not hold as many documents as were sent.

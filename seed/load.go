@@ -8,6 +8,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/sourcegraph/conc/pool"
+
+	"mrbench/seed/source"
 )
 
 // graceOnCancel is how long a batch that is on its way may take to be
@@ -22,6 +24,11 @@ type load struct {
 	next atomic.Int64 // first index that no writer has taken
 
 	documents, bytes, batches atomic.Int64 // acknowledged
+	rejects                   atomic.Int64
+	dups                      duplicates
+
+	reader *source.Reader // of a source
+	files  int
 
 	mu      sync.Mutex
 	latency *hdrhistogram.Histogram // microseconds a batch
@@ -48,8 +55,12 @@ func (l *load) run(ctx context.Context) error {
 	defer unwatch()
 
 	p := pool.New().WithErrors().WithContext(ctx).WithCancelOnError().WithFirstError()
-	for range l.c.Writers {
-		p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx) })
+	if l.c.Source != nil {
+		l.startSource(p, sendCtx)
+	} else {
+		for range l.c.Writers {
+			p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx) })
+		}
 	}
 	err := p.Wait()
 	if ctx.Err() != nil {
@@ -60,13 +71,9 @@ func (l *load) run(ctx context.Context) error {
 
 // write takes index ranges and sends them until none are left.
 func (l *load) write(ctx, sendCtx context.Context) error {
-	s := newSender(l.c, l.wc, l.lim)
+	s := l.newSender()
 	latency := newLatency()
-	defer func() {
-		l.mu.Lock()
-		l.latency.Merge(latency)
-		l.mu.Unlock()
-	}()
+	defer l.merge(latency)
 	flush := func() error {
 		if s.count() == 0 {
 			return nil
@@ -74,15 +81,7 @@ func (l *load) write(ctx, sendCtx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t := time.Now()
-		docs, bytes, err := s.send(sendCtx)
-		if err == nil {
-			_ = latency.RecordValue(max(time.Since(t).Microseconds(), 1)) // over an hour is out of the histogram's range
-			l.batches.Add(1)
-		}
-		l.documents.Add(docs)
-		l.bytes.Add(bytes)
-		return err
+		return l.send(sendCtx, s, latency)
 	}
 	step := int64(l.c.Batch)
 	for ctx.Err() == nil {
@@ -106,9 +105,38 @@ func (l *load) write(ctx, sendCtx context.Context) error {
 	return ctx.Err()
 }
 
+func (l *load) newSender() *sender {
+	s := newSender(l.c, l.wc, l.lim)
+	if l.c.OnDuplicate == DuplicateSkip {
+		s.dups = &l.dups
+	}
+	return s
+}
+
+// send sends a batch and counts it.
+func (l *load) send(ctx context.Context, s *sender, latency *hdrhistogram.Histogram) error {
+	t := time.Now()
+	docs, bytes, err := s.send(ctx)
+	if err == nil {
+		_ = latency.RecordValue(max(time.Since(t).Microseconds(), 1)) // over an hour is out of the histogram's range
+		l.batches.Add(1)
+	}
+	l.documents.Add(docs)
+	l.bytes.Add(bytes)
+	return err
+}
+
+func (l *load) merge(latency *hdrhistogram.Histogram) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latency.Merge(latency)
+}
+
 // fill puts what was acknowledged into the report. All writers have ended.
 func (l *load) fill(r *Report) {
 	r.Documents, r.Bytes, r.Batches = l.documents.Load(), l.bytes.Load(), l.batches.Load()
+	r.Rejects, r.Duplicates, r.DuplicateKeys = l.rejects.Load(), l.dups.count.Load(), l.dups.keys
+	r.Files = l.files
 	if l.latency.TotalCount() > 0 {
 		r.BatchP50MS = float64(l.latency.ValueAtQuantile(50)) / 1000
 		r.BatchP95MS = float64(l.latency.ValueAtQuantile(95)) / 1000

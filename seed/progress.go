@@ -36,22 +36,24 @@ func startProgress(call func(Progress), total int64, l *load, start time.Time) *
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		type point struct {
-			at   time.Time
-			docs int64
+			at          time.Time
+			docs, bytes int64
 		}
-		recent := []point{{start, 0}}
+		recent := []point{{start, 0, 0}}
 		report := func(now time.Time) {
-			docs := l.documents.Load()
-			recent = append(recent, point{now, docs})
+			docs, bytes := l.documents.Load(), l.bytes.Load()
+			recent = append(recent, point{now, docs, bytes})
 			if len(recent) > rateTicks+1 {
 				recent = recent[1:]
 			}
 			p := Progress{
-				Documents: docs, Total: total, Bytes: l.bytes.Load(),
+				Documents: docs, Total: total, Bytes: bytes,
+				Rejects: l.rejects.Load(), Duplicates: l.dups.count.Load(),
 				Seconds: now.Sub(start).Seconds(), Phase: *t.current.Load(),
 			}
 			if d := now.Sub(recent[0].at).Seconds(); d > 0 {
 				p.Rate = float64(docs-recent[0].docs) / d
+				p.MBRate = float64(bytes-recent[0].bytes) / d / 1e6
 			}
 			call(p)
 		}

@@ -10,11 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
 	"go.mongodb.org/mongo-driver/mongo/options"
+
+	"mrbench/seed/source"
 )
 
 // Run fills the collection and reports. Errors: *TargetError and
 // *NotEmptyError before anything is written, *DocumentError and
-// *WriteConcernError from a batch, *CountError when the documents do not add
+// *WriteConcernError from a batch, *source.RecordError from a file, *CountError when the documents do not add
 // up, the context's error when it was cancelled; server errors name their
 // command. From the first insert on, the report is never nil.
 func Run(ctx context.Context, c Config) (*Report, error) {
@@ -33,13 +35,25 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := empty(ctx, c); err != nil {
+	var reader *source.Reader
+	if c.Source != nil { // a path that is wrong is told before anything is dropped
+		if reader, err = source.Open(*c.Source); err != nil {
+			return nil, err
+		}
+		defer reader.Close() //nolint:errcheck // read only
+	}
+	before, err := empty(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	c.Batch = min(c.Batch, lim.count)
 	ns := namespace(c.Collection)
+	name := "files"
+	if c.Generator != nil {
+		name = c.Generator.Name()
+	}
 	r := &Report{
-		NS: ns, Generator: c.Generator.Name(), Writers: c.Writers, Batch: c.Batch,
+		NS: ns, Generator: name, Before: before, Writers: c.Writers, Batch: c.Batch,
 		Ordered: c.Ordered, WriteConcern: wc.text, Index: string(c.Index),
 	}
 
@@ -50,6 +64,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	start := time.Now()
 	l := newLoad(c, wc, lim)
+	if reader != nil {
+		l.reader, l.files = reader, len(reader.Files())
+	}
 	stop := startProgress(c.Progress, c.Documents, l, start)
 	err = l.run(ctx)
 	r.LoadSeconds = time.Since(start).Seconds()
@@ -63,11 +80,12 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	r.Seconds = r.LoadSeconds + r.IndexSeconds
 	if r.Seconds > 0 {
 		r.DocumentsPerSecond = float64(r.Documents) / r.Seconds
+		r.MBPerSecond = float64(r.Bytes) / r.Seconds / 1e6
 	}
 	if err == nil {
 		stop.phase(PhaseCount)
 		t := time.Now()
-		r.Counted, err = verifyCount(ctx, c.Collection, r.Documents, wc.unacknowledged)
+		r.Counted, err = verifyCount(ctx, c.Collection, before+r.Documents, wc.unacknowledged)
 		r.CountSeconds = time.Since(t).Seconds()
 	}
 	stop.wait()
@@ -98,30 +116,34 @@ func checkTarget(ctx context.Context, c *mongo.Collection) error {
 	return nil
 }
 
-// empty makes sure that the load starts from an empty collection.
-func empty(ctx context.Context, c Config) error {
+// empty makes sure that the load starts from an empty collection, or with
+// Append, says what is in it.
+func empty(ctx context.Context, c Config) (before int64, err error) {
 	ns := namespace(c.Collection)
 	if c.Drop {
 		if err := c.Collection.Drop(ctx); err != nil {
-			return fmt.Errorf("seed: %s: drop: %w", ns, err)
+			return 0, fmt.Errorf("seed: %s: drop: %w", ns, err)
 		}
-		return nil
+		return 0, nil
 	}
 	n, err := c.Collection.EstimatedDocumentCount(ctx)
 	if err != nil {
-		return fmt.Errorf("seed: %s: count: %w", ns, err)
+		return 0, fmt.Errorf("seed: %s: count: %w", ns, err)
+	}
+	if c.Append {
+		return n, nil
 	}
 	if n == 0 { // the quick count can be wrong after a crash: look
 		err := c.Collection.FindOne(ctx, bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
 		if errors.Is(err, mongo.ErrNoDocuments) {
-			return nil
+			return 0, nil
 		}
 		if err != nil {
-			return fmt.Errorf("seed: %s: find: %w", ns, err)
+			return 0, fmt.Errorf("seed: %s: find: %w", ns, err)
 		}
 		n = 1
 	}
-	return &NotEmptyError{NS: ns, Documents: n}
+	return n, &NotEmptyError{NS: ns, Documents: n}
 }
 
 func createIndex(ctx context.Context, c Config) error {

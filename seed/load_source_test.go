@@ -232,6 +232,9 @@ func BenchmarkClient(b *testing.B) {
 		if c.Name == "find" || c.Name == "listCollections" {
 			return mongofake.Cursor("test.c")
 		}
+		if c.Name == "aggregate" {
+			return mongofake.Cursor("test.c", bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 1}})
+		}
 		return bson.D{{Key: "n", Value: 0}, {Key: "ok", Value: 1.0}}
 	}, Hello: bson.D{{Key: "maxWriteBatchSize", Value: 100_000}, {Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48000000}}}
 	coll := server.Client(b).Database("test").Collection("c")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -240,4 +241,22 @@ func FuzzWriter(f *testing.F) {
 			t.Fatalf("%x gives %s", doc, text)
 		}
 	})
+}
+
+// The quick way to read a date agrees with time.Parse on every day, and refuses what that refuses.
+func TestDates(t *testing.T) {
+	for at := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 10000; at = at.Add(41*time.Hour + 17*time.Minute + 3*time.Second + 121*time.Millisecond) {
+		s := at.Format("2006-01-02T15:04:05.999Z07:00")
+		if ms, ok := utcDate([]byte(s)); !ok || ms != at.UnixMilli() {
+			t.Fatalf("%s: %d %v, want %d", s, ms, ok, at.UnixMilli())
+		}
+	}
+	for _, s := range []string{
+		"2023-02-29T00:00:00Z", "2023-04-31T00:00:00Z", "2023-13-01T00:00:00Z", "2023-00-01T00:00:00Z", "2023-01-00T00:00:00Z",
+		"2023-01-01T24:00:00Z", "2023-01-01T00:60:00Z", "2023-01-01T00:00:60Z", "2023-01-01T00:00:00.Z", "2023-01-01T00:00:0aZ", "2023-01-01 00:00:00Z",
+	} {
+		if ms, ok := Date([]byte(s)); ok {
+			t.Errorf("%s is taken as %d", s, ms)
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"time"
 
 	"go.mongodb.org/mongo-driver/bson/primitive"
 )
@@ -266,17 +265,6 @@ func (p *Parser) date() bool {
 	}
 	p.putInt64(ms)
 	return true
-}
-
-// Date reads an ISO 8601 time with a zone as milliseconds since 1970.
-func Date(s []byte) (int64, bool) {
-	t, err := time.Parse("2006-01-02T15:04:05.999Z07:00", str(s))
-	if err != nil {
-		if t, err = time.Parse("2006-01-02T15:04:05.999Z0700", str(s)); err != nil {
-			return 0, false
-		}
-	}
-	return t.UnixMilli(), true
 }
 
 // binary reads {"base64": …, "subType": …} in either order, or the older "…", "$type": ….

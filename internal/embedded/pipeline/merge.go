@@ -108,6 +108,9 @@ func (m *merger) write(ctx context.Context, docs []bsonx.Doc) error {
 		if err := m.checkOn(d); err != nil {
 			return err
 		}
+		if err := storable(d); err != nil {
+			return err
+		}
 	}
 	if !m.byID || m.s.notMatched != insertDoc {
 		return m.apply(ctx, docs, nil)
@@ -220,6 +223,9 @@ func (m *merger) one(ctx context.Context, tx *store.Tx, d bsonx.Doc, cause error
 		return errf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s: $merge found a document with the same key", m.s.ns)
 	}
 	next, err := m.next(ctx, old, d)
+	if err == nil {
+		err = storable(next)
+	}
 	if err != nil {
 		return err
 	}

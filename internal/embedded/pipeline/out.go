@@ -92,7 +92,11 @@ func (s *outStage) run(ctx context.Context, r *run, in query.Source) error {
 			break
 		}
 		for _, d := range docs {
-			if err := b.Add(d); err != nil {
+			err := storable(d)
+			if err == nil {
+				err = b.Add(d)
+			}
+			if err != nil {
 				_ = b.Abort()
 				return outError(err)
 			}

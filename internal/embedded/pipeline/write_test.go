@@ -27,7 +27,9 @@ func TestOut(t *testing.T) {
 	}
 	for stages, code := range map[string]mongoerr.Code{
 		`[{"$out": 5}]`: 16990, `[{"$out": ""}]`: 73, `[{"$out": {"db": "x"}}]`: 16994, `[{"$out": "system.x"}]`: 17385,
-		`[{"$project": {"_id": {"$literal": 1}}}, {"$out": {"db": "e", "coll": "to"}}]`: 16996,
+		`[{"$project": {"_id": {"$literal": 1}}}, {"$out": {"db": "e", "coll": "to"}}]`:   16996,
+		`[{"$project": {"_id": {"$literal": [1]}}}, {"$out": {"db": "e", "coll": "to"}}]`: 2, `[{"$project": {"_id": {"$literal": [1]}}}, {"$merge": {"into": "m", "whenNotMatched": "insert"}}]`: 51132,
+		`[{"$addFields": {"_id": {"$literal": {"$regularExpression": {"pattern": "x", "options": ""}}}}}, {"$merge": "m"}]`: 2,
 	} {
 		if _, err := runAll(array(t, stages), options(db)); mongoerr.CodeOf(err) != code {
 			t.Errorf("%s: %v, want code %d", stages, err, code)

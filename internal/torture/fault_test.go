@@ -356,6 +356,10 @@ func writeCode(r bson.Raw, err error) (code int32, text string) {
 	if errors.As(err, &ce) {
 		return ce.Code, ce.Message
 	}
+	var we mongo.WriteException
+	if errors.As(err, &we) && len(we.WriteErrors) > 0 {
+		return int32(we.WriteErrors[0].Code), we.WriteErrors[0].Message
+	}
 	if err != nil {
 		return -1, err.Error()
 	}

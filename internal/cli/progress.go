@@ -59,6 +59,13 @@ func progressText(p seed.Progress) string {
 	case seed.PhaseCount:
 		return "counting"
 	}
+	if p.Total == 0 { // files
+		text := fmt.Sprintf("%s documents, %s/s, %.1f MB/s", report.Thousands(p.Documents), report.Thousands(int64(p.Rate)), p.MBRate)
+		if p.Rejects+p.Duplicates > 0 {
+			text += fmt.Sprintf(", %s broken, %s duplicate", report.Thousands(p.Rejects), report.Thousands(p.Duplicates))
+		}
+		return text
+	}
 	text := fmt.Sprintf("%s of %s documents", report.Thousands(p.Documents), report.Thousands(p.Total))
 	if p.Rate > 0 {
 		left := time.Duration(float64(p.Total-p.Documents) / p.Rate * float64(time.Second)).Round(time.Second)

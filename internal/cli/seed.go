@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/bson"
@@ -22,27 +23,54 @@ type seedOptions struct {
 	writeConcern string
 	index        string
 	drop         bool
+	sourceOptions
 }
 
 // seedDefaults are what run --docs seeds with.
-var seedDefaults = seedOptions{docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter)}
+var seedDefaults = seedOptions{docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter),
+	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop)}}
 
 func (a *app) newSeed() *cobra.Command {
 	o := seedDefaults
 	c := &cobra.Command{
-		Use:   "seed [flags]",
+		Use:   "seed [flags] [--from FILE...]",
 		Short: "Creates, fills and indexes a collection",
 		Long: `seed fills a collection with documents {_id, dim0: whole number from 0 up to keys} and indexes the
 field. A document depends on --seed and its number only, so the content is the same whatever the
 number of writers. Afterwards the documents are counted. A collection that holds documents is left
-alone unless --drop is given.`,
+alone unless --drop or --append is given.
+
+--generator makes other documents: guid {Guid: uuid, Data: 20 characters}, people (profiles of about
+250 bytes), reviews (texts, about 750 bytes), or template, after a JSON file whose fields may be
+{"$gen": "int", "min": 1, "max": 1000, "zipf": 1.2, "missing": 0.1}; the others are double, normal,
+bool, choice, date, objectId, uuid, string, text, name, city, index, array and ref. They are indexed
+only when --index says so. --emit ndjson writes them to standard output instead.
+
+--from loads files: NDJSON, JSON (documents or arrays of them), CSV, TSV and BSON, each also packed
+by gzip or zstd, of any size. JSON may be Extended JSON. A broken record stops the load, with its
+file, line and byte, unless --skip-bad names a file for such records. A column of a CSV header may
+have a type: name.string(), age.int32(), n.int64(), x.double(), d.decimal(), id.objectId(),
+u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).`,
 		Example: `  mrbench seed --docs 10M
   mrbench seed --docs 500k --keys 1000 --ns test.few --index before
+  mrbench seed --generator people --docs 1M --emit ndjson >people.ndjson
+  mrbench seed --ns test.people --from people.ndjson
+  mrbench seed --ns test.reviews --from reviews/ --select reviews --skip-bad bad.ndjson --writers 5
+  mrbench seed --from reviews/ --select reviews --plan 6
   mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.formats("seed", formatTable, formatJSON); err != nil {
 				return err
+			}
+			if err := o.check(cmd, args); err != nil {
+				return err
+			}
+			switch {
+			case o.emit != "":
+				return a.emitNDJSON(cmd.Context(), o)
+			case o.countOnly || o.plan > 0:
+				return a.countFiles(cmd.Context(), o)
 			}
 			return a.runSeed(cmd.Context(), o)
 		},
@@ -57,16 +85,18 @@ alone unless --drop is given.`,
 	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
+	o.flags(c)
 	return c
 }
 
 // seedResult is what -o json prints.
 type seedResult struct {
 	*seed.Report
-	Key    string `json:"key"`
-	Keys   int64  `json:"keys"`
-	Seed   uint64 `json:"seed"`
-	Server struct {
+	Key         string `json:"key,omitempty"`
+	Keys        int64  `json:"keys,omitempty"`
+	Seed        uint64 `json:"seed"`
+	RejectsFile string `json:"rejects_file,omitempty"`
+	Server      struct {
 		Kind    string `json:"kind"`
 		Version string `json:"version"`
 	} `json:"server"`
@@ -89,7 +119,24 @@ func (a *app) runSeed(ctx context.Context, o seedOptions) (err error) {
 func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (*seedResult, error) {
 	db := t.Client.Database(a.common.ns.DB)
 	coll := db.Collection(a.common.ns.Coll)
-	if err := a.makeCollection(ctx, t, o.drop); err != nil {
+	files, err := a.sourceConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	conf := seed.Config{Source: files}
+	if files == nil {
+		if conf.Generator, err = a.generatorOf(o); err != nil {
+			return nil, err
+		}
+		conf.Documents = o.docs
+	} else if _, err := files.Files(); err != nil { // before anything is made or dropped
+		return nil, err
+	}
+	bad := &rejects{path: a.env.path(o.skipBad)}
+	if o.skipBad != "" {
+		conf.Bad = bad.take
+	}
+	if err := a.makeCollection(ctx, t, o.drop, o.add); err != nil {
 		return nil, err
 	}
 	keys := o.keys
@@ -97,33 +144,40 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (*seedR
 		keys = max(1, o.docs/10)
 	}
 	show, stop := a.seedProgress(a.common.ns.String())
-	rep, err := seed.Run(ctx, seed.Config{
-		Collection:   coll,
-		Generator:    seed.Uniques(o.seed, a.common.key, o.docs, keys),
-		Documents:    o.docs,
-		Writers:      o.writers,
-		Batch:        o.batch,
-		Ordered:      o.ordered,
-		WriteConcern: o.writeConcern,
-		Index:        seed.IndexMoment(o.index),
-		IndexKeys:    bson.D{{Key: a.common.key, Value: 1}},
-		Progress:     show,
-	})
+	conf.Collection = coll
+	conf.Writers, conf.Batch, conf.Ordered = o.writers, o.batch, o.ordered
+	conf.WriteConcern = o.writeConcern
+	conf.Index, conf.IndexKeys = seed.IndexMoment(o.index), bson.D{{Key: a.common.key, Value: 1}}
+	conf.OnDuplicate, conf.Append = seed.OnDuplicate(o.onDuplicate), o.add
+	conf.Progress = show
+	rep, err := seed.Run(ctx, conf)
 	stop()
+	if cerr := bad.close(); cerr != nil && err == nil {
+		err = fmt.Errorf("--skip-bad: %w", cerr)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			a.tell("%s is filled in part; seed it again with --drop", a.common.ns)
 		}
 		return nil, err
 	}
-	r := &seedResult{Report: rep, Key: a.common.key, Keys: keys, Seed: o.seed}
+	r := &seedResult{Report: rep, Seed: o.seed}
+	if rep.Generator == uniquesName || rep.Index != string(seed.IndexNone) {
+		r.Key = a.common.key
+	}
+	if rep.Generator == uniquesName {
+		r.Keys = keys
+	}
+	if rep.Rejects > 0 {
+		r.RejectsFile = bad.path
+	}
 	r.Server.Kind, r.Server.Version = t.Kind, t.Version
 	return r, nil
 }
 
 // makeCollection creates the collection to be filled, and records it. One that exists stays as it is, unless it holds
 // documents, which is an error, or drop is asked for.
-func (a *app) makeCollection(ctx context.Context, t *target.Target, drop bool) error {
+func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bool) error {
 	ns := a.common.ns
 	db := t.Client.Database(ns.DB)
 	_, exists, err := collectionUUID(ctx, db, ns.Coll)
@@ -138,7 +192,7 @@ func (a *app) makeCollection(ctx context.Context, t *target.Target, drop bool) e
 	}
 	if exists {
 		n, err := db.Collection(ns.Coll).EstimatedDocumentCount(ctx)
-		if err == nil && n > 0 {
+		if err == nil && n > 0 && !add {
 			err = &seed.NotEmptyError{NS: ns.String(), Documents: n}
 		}
 		return err
@@ -172,6 +226,13 @@ func seedTable(r *seedResult) *report.Table {
 			{Title: "counted"},
 		},
 	}
+	if r.Generator != uniquesName {
+		what := "of the generator " + r.Generator
+		if r.Files > 0 {
+			what = fmt.Sprintf("from %d files", r.Files)
+		}
+		t.Title = fmt.Sprintf("%s: %s documents %s", r.NS, report.Thousands(r.Documents), what)
+	}
 	index := report.Missing()
 	if r.Index == string(seed.IndexAfter) {
 		index = report.Fixed(r.IndexSeconds, 2)
@@ -188,6 +249,15 @@ func seedTable(r *seedResult) *report.Table {
 	case seed.IndexNone:
 		t.Notes = append(t.Notes, "no index was made")
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s of %s documents are there", report.Thousands(r.Counted), report.Thousands(r.Documents)))
+	if r.Files > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%.1f MB/s; %s broken records, %s duplicate keys", r.MBPerSecond, report.Thousands(r.Rejects), report.Thousands(r.Duplicates)))
+	}
+	if r.RejectsFile != "" {
+		t.Notes = append(t.Notes, "the broken records are in "+r.RejectsFile)
+	}
+	if r.Duplicates > 0 {
+		t.Notes = append(t.Notes, "left out, as their key was there already: "+strings.Join(r.DuplicateKeys, ", "))
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s of %s documents are there", report.Thousands(r.Counted), report.Thousands(r.Before+r.Documents)))
 	return t
 }

@@ -13,11 +13,11 @@ import (
 
 // FolderCount is a top-level folder's records.
 type FolderCount struct {
-	Folder  string
-	Files   int
-	Records int64 // broken ones included: counting does not decode
-	Bytes   int64 // of text, after decompression
-	Running int64 // records of this folder and those before it
+	Folder  string `json:"folder"`
+	Files   int    `json:"files"`
+	Records int64  `json:"records"` // broken ones included: counting does not decode
+	Bytes   int64  `json:"bytes"`   // of text, after decompression
+	Running int64  `json:"running"` // records of this folder and those before it
 }
 
 // Count counts the records of each top-level folder. It finds where records
@@ -94,8 +94,9 @@ func countFolder(ctx context.Context, c Config, f Folder) (FolderCount, error) {
 
 // Range is the folders [From, To), as Config takes them.
 type Range struct {
-	From, To int
-	Records  int64
+	From    int   `json:"from"`
+	To      int   `json:"to"`
+	Records int64 `json:"records"`
 }
 
 // Plan cuts folders into n ranges side by side, whose largest has as few records

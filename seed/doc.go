@@ -6,8 +6,14 @@
 // which build batches of raw BSON bounded by count and by bytes (the server's
 // own limits, asked for once) and send them with the insert command.
 //
+// A source is loaded from files instead: package source cuts them into chunks,
+// decoders turn those into batches and writers send them, with a fixed number
+// of chunks and batches between them, so that memory depends neither on the
+// files' size nor on the server's speed. Broken records and duplicate keys stop the load
+// unless Config says what becomes of them; both are counted.
+//
 // What holds: nothing is dropped unless Config.Drop asks for it; a collection
-// that holds documents is refused; admin, config, local, system collections and
+// that holds documents is refused unless Config.Append is set; admin, config, local, system collections and
 // views are never written to; nothing is sent twice; afterwards the documents
 // are counted and a difference is an error. A cancelled context stops the
 // writers between batches, and the report says what was acknowledged by then.

@@ -27,8 +27,10 @@ type seedOptions struct {
 }
 
 // seedDefaults are what run --docs seeds with.
-var seedDefaults = seedOptions{docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter),
-	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop)}}
+var seedDefaults = seedOptions{
+	docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter),
+	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop)},
+}
 
 func (a *app) newSeed() *cobra.Command {
 	o := seedDefaults

@@ -19,12 +19,17 @@ var update = flag.Bool("update", false, "write mongosh/repl.golden anew")
 // A client that hangs is stopped, so that its output is seen.
 const clientTimeout = 5 * time.Minute
 
-// needs skips a test whose client is not there.
-func needs(t *testing.T, found bool, what string) {
+func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: clients are not run")
 	}
+}
+
+// needs skips a test whose client is not there.
+func needs(t *testing.T, found bool, what string) {
+	t.Helper()
+	skipShort(t)
 	if !found {
 		t.Skipf("%s is not installed: run internal/compat/install, or look there for what it needs", what)
 	}
@@ -78,44 +83,45 @@ func steps(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// compressions are what a client may ask for in its connection string.
-func compressions(t *testing.T, names []string, run func(t *testing.T, options string)) {
+// withCompressors runs a client plainly and with each of the compressors that it may ask for in its connection string.
+func withCompressors(t *testing.T, uri string, run func(t *testing.T, uri string), names ...string) {
 	t.Helper()
+	t.Run("plain", func(t *testing.T) { run(t, uri+"/?retryWrites=true") })
 	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
-			options := "/?retryWrites=true"
-			if name != "plain" {
-				options += "&compressors=" + name
-			}
-			run(t, options)
-		})
+		t.Run(name, func(t *testing.T) { run(t, uri+"/?retryWrites=true&compressors="+name) })
 	}
 }
 
-func TestGoDriver2(t *testing.T) {
+func goDriver2(t *testing.T, uri string) {
+	t.Helper()
 	offline := client(t, "go", "list", "-deps", "-test", "./...")
 	offline.Dir = "driverv2"
 	offline.Env = append(offline.Env, "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
-	needs(t, testing.Short() || offline.Run() == nil, "the Go driver's version 2")
-	uri := serve(t)
-	compressions(t, []string{"plain", "snappy", "zlib", "zstd"}, func(t *testing.T, options string) {
-		cmd := client(t, "go", "test", "-count=1", "./...")
-		cmd.Dir = "driverv2"
-		cmd.Env = append(cmd.Env, "MRBENCH_COMPAT_URI="+uri+options, "GOWORK=off")
-		out, err := cmd.CombinedOutput()
-		if err != nil || !regexp.MustCompile(`(?m)^ok\s`).Match(out) {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
+	needs(t, offline.Run() == nil, "the Go driver's version 2")
+	cmd := client(t, "go", "test", "-count=1", "./...")
+	cmd.Dir = "driverv2"
+	cmd.Env = append(cmd.Env, "MRBENCH_COMPAT_URI="+uri, "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`(?m)^ok\s`).Match(out) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func nodeDriver(t *testing.T, uri string) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	needs(t, err == nil && exists("node", "node_modules", "mongodb") != "", "the Node driver")
+	steps(t, client(t, node, "node/everyday.mjs", uri))
+}
+
+func TestGoDriver2(t *testing.T) {
+	skipShort(t)
+	withCompressors(t, serve(t), goDriver2, "snappy", "zlib", "zstd")
 }
 
 func TestNodeDriver(t *testing.T) {
-	node, err := exec.LookPath("node")
-	needs(t, err == nil && exists("node", "node_modules", "mongodb") != "", "the Node driver")
-	uri := serve(t)
-	compressions(t, []string{"plain", "snappy", "zlib"}, func(t *testing.T, options string) {
-		steps(t, client(t, node, "node/everyday.mjs", uri+options))
-	})
+	skipShort(t)
+	withCompressors(t, serve(t), nodeDriver, "snappy", "zlib")
 }
 
 // mongosh is the shell that MRBENCH_MONGOSH names, or the one that install fetched.
@@ -147,6 +153,19 @@ func TestMongosh(t *testing.T) {
 	uri := serve(t)
 	cmd.Args = append(cmd.Args, uri+"/?retryWrites=true", "mongosh/everyday.js")
 	steps(t, cmd)
+}
+
+// TestLogins does everyday work on a server that asks for a password, with each client.
+func TestLogins(t *testing.T) {
+	skipShort(t)
+	uri := serveLogins(t)
+	t.Run("mongosh", func(t *testing.T) {
+		cmd := mongosh(t)
+		cmd.Args = append(cmd.Args, uri+"/", "mongosh/users.js")
+		steps(t, cmd)
+	})
+	t.Run("go", func(t *testing.T) { goDriver2(t, uri+"/?authMechanism=SCRAM-SHA-256") })
+	t.Run("node", func(t *testing.T) { nodeDriver(t, uri+"/?authMechanism=SCRAM-SHA-1") })
 }
 
 // TestMongoshSession types repl.txt into the shell, which then shows what is in repl.golden.

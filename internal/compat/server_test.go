@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,13 +47,13 @@ func TestMain(m *testing.M) {
 
 // serve starts the program and gives its connection string. At the test's end it is interrupted, and must end in
 // order, without a fault in its log.
-func serve(t *testing.T) (uri string) {
+func serve(t *testing.T, options ...string) (uri string) {
 	t.Helper()
 	p, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(p.path, "serve", "--port", "0", "--data-dir", t.TempDir())
+	cmd := exec.Command(p.path, append([]string{"serve", "--port", "0", "--data-dir", t.TempDir()}, options...)...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	cmd.Dir = t.TempDir() // no settings file of whoever runs the test
 	var log bytes.Buffer
@@ -95,4 +96,20 @@ func serve(t *testing.T) (uri string) {
 		t.Fatalf("the server's first line is %q, not a connection string", uri)
 	}
 	return uri
+}
+
+// serveLogins is serve for a server that asks for a login; the connection string has one that may do everything.
+func serveLogins(t *testing.T) (uri string) {
+	t.Helper()
+	const password = "p@ss/w:rd€"
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(serve(t, "--auth", "--user", "ann", "--password-file", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("ann", password)
+	return u.String()
 }

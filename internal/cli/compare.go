@@ -20,8 +20,8 @@ func (a *app) newCompare() *cobra.Command {
 		Use:   "compare [OLD NEW]",
 		Short: "Shows two saved results side by side",
 		Long: `compare sets two results side by side, row by row: files that run saved (of a file with several
-results the last one counts), or without arguments the last two in the data directory. It warns when
-they were not measured on the same data or server.`,
+results the last one counts), or without arguments the last two in the data directory with a finished
+row. It warns when they were not measured on the same data or server.`,
 		Example: `  mrbench compare
   mrbench compare before.ndjson after.ndjson -o markdown`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -96,11 +96,28 @@ func lastTwo(dir string) (files [2]string, err error) {
 		}
 	}
 	slices.Sort(names)
-	n := len(names)
-	if n < 2 {
-		return files, withCode(exitFailed, "compare needs two results and %s has %d; make one with: mrbench run", dir, n)
+	found := 0
+	for _, name := range slices.Backward(names) {
+		file := filepath.Join(dir, name)
+		if !anyFinished(file) {
+			continue
+		}
+		files[1-found] = file
+		if found++; found == 2 {
+			return files, nil
+		}
 	}
-	return [2]string{filepath.Join(dir, names[n-2]), filepath.Join(dir, names[n-1])}, nil
+	return files, withCode(exitFailed, "compare needs two results with a finished row and %s has %d; make one with: mrbench run", dir, found)
+}
+
+// anyFinished says whether the file's last result has a measured row: an interrupted run may have none. A file
+// that can't be read counts, so that compare names it.
+func anyFinished(file string) bool {
+	rs, err := bench.Load(file)
+	if err != nil {
+		return true
+	}
+	return len(rs) > 0 && slices.ContainsFunc(rs[len(rs)-1].Rows, func(r bench.Row) bool { return r.Seconds != nil })
 }
 
 // compareResults matches rows by id, in the order of the new result.

@@ -87,10 +87,13 @@ func firstError(a, b error) error {
 	return b
 }
 
+// notRunPrefix begins the error of a row that the run's end came before.
+const notRunPrefix = "not run: "
+
 func (m *measurement) fillRow(r *bench.Row, o *bench.Outcome, stopped error) {
 	r.Fill(o)
 	if r.Seconds == nil && r.Skipped == "" && r.Error == "" && stopped != nil {
-		r.Error = "not run: " + stopped.Error()
+		r.Error = notRunPrefix + stopped.Error()
 	}
 }
 

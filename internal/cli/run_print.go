@@ -129,10 +129,14 @@ func timesTable(r *bench.Result) *report.Table {
 	case runs > 1:
 		t.Notes = append(t.Notes, "times are medians; spread is (slowest - fastest) / median")
 	}
+	unrun, stopped := 0, ""
 	for _, row := range r.Rows {
 		switch {
 		case row.Skipped != "":
 			t.Notes = append(t.Notes, fmt.Sprintf("%s was skipped: %s", row.ID, row.Skipped))
+		case strings.HasPrefix(row.Error, notRunPrefix):
+			unrun++
+			stopped = strings.TrimPrefix(row.Error, notRunPrefix)
 		case row.Error != "":
 			t.Notes = append(t.Notes, fmt.Sprintf("%s failed: %s", row.ID, row.Error))
 		}
@@ -142,6 +146,9 @@ func timesTable(r *bench.Result) *report.Table {
 		if row.Mode == "ignored" {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: this server ignores jsMode", row.ID))
 		}
+	}
+	if unrun > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d of %d rows were not run", stopped, unrun, len(r.Rows)))
 	}
 	return t
 }
@@ -186,6 +193,9 @@ func firstMeasured(r *bench.Result) string {
 func notRun(row bench.Row) string {
 	if row.Skipped != "" {
 		return "skipped"
+	}
+	if strings.HasPrefix(row.Error, notRunPrefix) {
+		return "not run"
 	}
 	return "failed"
 }

@@ -82,9 +82,6 @@ func (w *writer) value(dst []byte, t bsontype.Type, b []byte) ([]byte, bool) {
 	}
 	switch t {
 	case typeString:
-		if len(b) < 5 { // it says that it has not even its NUL
-			return dst, false
-		}
 		return w.text(dst, b[4:len(b)-1])
 	case typeDocument, typeArray:
 		return w.document(dst, b, t == typeArray)
@@ -154,9 +151,6 @@ func (w *writer) value(dst []byte, t bsontype.Type, b []byte) ([]byte, bool) {
 	case typeUndef:
 		return append(dst, `{"$undefined":true}`...), true
 	case typeSymbol, typeCode:
-		if len(b) < 5 {
-			return dst, false
-		}
 		dst = append(dst, map[bool]string{true: `{"$symbol":`, false: `{"$code":`}[t == typeSymbol]...)
 		dst, ok := w.text(dst, b[4:len(b)-1])
 		return append(dst, '}'), ok

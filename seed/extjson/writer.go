@@ -80,6 +80,13 @@ func (w *writer) value(dst []byte, t bsontype.Type, b []byte) ([]byte, bool) {
 	number := func(name, text string) ([]byte, bool) {
 		return append(append(append(append(append(dst, `{"`...), name...), `":"`...), text...), `"}`...), true
 	}
+	// A length prefix may say that there is less than the shortest value.
+	switch t {
+	case typeString, typeSymbol, typeCode, typeBinary:
+		if len(b) < 5 {
+			return dst, false
+		}
+	}
 	switch t {
 	case typeString:
 		return w.text(dst, b[4:len(b)-1])

@@ -23,7 +23,7 @@ func FuzzSource(f *testing.F) {
 	d := bsonx.EndDoc(bsonx.AppendElem(bsonx.AppendElem(bsonx.BeginDoc(nil), "a", bsonx.Int32(1)), "s", bsonx.String("text")), 0)
 	f.Fuzz(func(t *testing.T, src string) {
 		r := New()
-		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		stop := r.Watch(ctx)
 		defer stop()

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +82,12 @@ func (a *app) runServe(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	c.DataDir = engineDir(dir)
+	var mu sync.Mutex
+	c.Log = func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		a.tell("%s "+format, append([]any{a.env.Now().UTC().Format(time.RFC3339)}, args...)...)
+	}
 	c.Ready = func(s target.Serving) {
 		a.tellServing(s)
 		if o.auth && o.socket == "" && !loopback(o.bind) {

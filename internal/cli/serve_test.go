@@ -67,6 +67,9 @@ func TestServeWithLogin(t *testing.T) {
 	if code := v.stop(); code != 0 {
 		t.Errorf("ended with %d: %s", code, v.errs)
 	}
+	if log := v.errs.String(); !strings.Contains(log, "as \"nobody\" failed") || strings.Contains(log, said.Password) {
+		t.Errorf("log: %s", log)
+	}
 	if left, _ := filepath.Glob(filepath.Join(s.dir, ".local/share/mrbench/engine/*.token")); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}

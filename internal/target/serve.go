@@ -23,6 +23,9 @@ type ServeConfig struct {
 	// made when there is none.
 	Auth  bool
 	Login Login
+	// Log gets a line for what an administrator should know: a panic in a command, a full disk, a refused login. It is
+	// called from many goroutines. May be nil.
+	Log func(format string, args ...any)
 	// Ready is called once connections are accepted.
 	Ready func(Serving)
 }
@@ -49,7 +52,7 @@ func Serve(ctx context.Context, c ServeConfig) (err error) {
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
 	}
-	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version, Auth: c.Auth})
+	engine, err := embedded.Open(embedded.Config{Dir: dir, Version: c.Version, Auth: c.Auth, Log: c.Log})
 	if locked, ok := errors.AsType[*embedded.LockedError](err); ok {
 		return &InUseError{Dir: dir, PID: locked.PID}
 	}

@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/mongo"
 
 	"mrbench/internal/bench"
+	"mrbench/internal/report"
 	"mrbench/internal/target"
 	"mrbench/splitter"
 )
@@ -227,12 +228,12 @@ func (m *measurement) documents(ctx context.Context) error {
 		}
 		o := seedDefaults
 		o.docs = m.o.docs
-		a.tell("%s does not exist: seeding %d documents", a.common.ns, o.docs)
+		a.tell("%s does not exist: seeding %s documents", a.common.ns, report.Thousands(o.docs))
 		r, err := a.fill(ctx, m.t, o)
 		if err != nil {
 			return err
 		}
-		a.tell("seeded %s with %d documents in %.1f s, %.0f documents/s with the index", r.NS, r.Documents, r.Seconds, r.DocumentsPerSecond)
+		a.tell("seeded %s with %s documents in %.1f s, %s documents/s with the index", r.NS, report.Thousands(r.Documents), r.Seconds, report.Thousands(int64(r.DocumentsPerSecond)))
 	}
 	n, err := m.coll.EstimatedDocumentCount(ctx)
 	if err != nil {

@@ -140,6 +140,7 @@ func (l *load) fill(r *Report) {
 	if l.latency.TotalCount() > 0 {
 		r.BatchP50MS = float64(l.latency.ValueAtQuantile(50)) / 1000
 		r.BatchP95MS = float64(l.latency.ValueAtQuantile(95)) / 1000
+		r.BatchP99MS = float64(l.latency.ValueAtQuantile(99)) / 1000
 		r.BatchMaxMS = float64(l.latency.Max()) / 1000
 	}
 }

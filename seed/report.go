@@ -16,6 +16,7 @@ type Report struct {
 	Batches            int64    `json:"batches"`
 	BatchP50MS         float64  `json:"batch_p50_ms"`
 	BatchP95MS         float64  `json:"batch_p95_ms"`
+	BatchP99MS         float64  `json:"batch_p99_ms"`
 	BatchMaxMS         float64  `json:"batch_max_ms"`
 	Counted            int64    `json:"counted"`          // asked of the server afterwards
 	Before             int64    `json:"before,omitempty"` // documents that were there, with Append

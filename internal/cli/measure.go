@@ -51,9 +51,18 @@ func (m *measurement) warn(format string, args ...any) {
 
 // run measures all rows, prints and saves them. Its error says how the program ends.
 func (m *measurement) run(ctx context.Context) error {
+	end, err := m.measureRows(ctx)
+	if err != nil {
+		return err
+	}
+	return firstError(m.print(), end)
+}
+
+// measureRows measures all rows and saves them. end says how the measurement ended; with err there is nothing to print.
+func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	m.first = -1
 	if err := m.file.Begin(&m.result); err != nil {
-		return err
+		return nil, err
 	}
 	p := bench.Plan{Runs: m.o.runs, Warmup: m.o.warmup, Done: m.finished}
 	for i, v := range m.variants {
@@ -63,13 +72,13 @@ func (m *measurement) run(ctx context.Context) error {
 	}
 	outcomes, stopped := bench.Rounds(ctx, p)
 	if outcomes == nil {
-		return stopped
+		return nil, stopped
 	}
 	for i := range m.result.Rows {
 		m.fillRow(&m.result.Rows[i], outcomes[m.result.Rows[i].ID], stopped)
 	}
 	bench.Relate(m.result.Rows)
-	end := m.verdict(stopped)
+	end = m.verdict(stopped)
 	m.result.ExitCode = exitCode(ctx, end)
 	for _, r := range m.result.Rows {
 		if r.Seconds != nil || r.Skipped != "" || r.Error != "" {
@@ -77,7 +86,7 @@ func (m *measurement) run(ctx context.Context) error {
 		}
 	}
 	end = firstError(end, m.file.End(&m.result, m.app.env.Now().UTC()))
-	return firstError(m.print(), end)
+	return end, nil
 }
 
 func firstError(a, b error) error {

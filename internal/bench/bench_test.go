@@ -18,12 +18,12 @@ import (
 func TestRoundsInterleaveAndCarryOn(t *testing.T) {
 	var log []string
 	job := func(id string, failFrom int, err error) Job {
-		return Job{ID: id, Run: func(_ context.Context, round int, warmup bool) (Sample, error) {
+		return Job{ID: id, Run: func(_ context.Context, t Turn) (Sample, error) {
 			log = append(log, id)
-			if round >= failFrom {
+			if t.Round >= failFrom {
 				return Sample{}, err
 			}
-			return Sample{Seconds: float64(round)}, nil
+			return Sample{Seconds: float64(t.Round)}, nil
 		}}
 	}
 	boom := errors.New("boom")
@@ -57,9 +57,9 @@ func TestRoundsStopWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	out, err := Rounds(ctx, Plan{Runs: 2, Jobs: []Job{
-		{ID: "a", Run: func(context.Context, int, bool) (Sample, error) { return Sample{Seconds: 1}, nil }},
-		{ID: "b", Run: func(ctx context.Context, _ int, _ bool) (Sample, error) { cancel(why); return Sample{}, ctx.Err() }},
-		{ID: "c", Run: func(context.Context, int, bool) (Sample, error) { t.Error("c was run"); return Sample{}, nil }},
+		{ID: "a", Run: func(context.Context, Turn) (Sample, error) { return Sample{Seconds: 1}, nil }},
+		{ID: "b", Run: func(ctx context.Context, _ Turn) (Sample, error) { cancel(why); return Sample{}, ctx.Err() }},
+		{ID: "c", Run: func(context.Context, Turn) (Sample, error) { t.Error("c was run"); return Sample{}, nil }},
 	}})
 	if !errors.Is(err, why) {
 		t.Errorf("error %v, want %v", err, why)
@@ -107,16 +107,18 @@ func result() *Result {
 	yes, sec := true, 0.5
 	return &Result{
 		SchemaVersion: SchemaVersion,
-		Dataset:       Dataset{"test.uniques", 20000, "dim0"},
+		Dataset:       Dataset{NS: "test.uniques", Documents: 20000, Key: "dim0", UUID: "u", Spec: &DataSpec{"uniques", 1, 20000, 2000, ""}},
 		Server:        Server{Kind: "embedded", Version: "1", Topology: "embedded"},
 		Split:         &Split{Strategy: "walk", Documents: 20000, Pieces: []Piece{{"MinKey", "5", 1}}},
-		Context:       Context{RunID: "x", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Options: map[string]any{"threads": 4.0}},
+		Context:       Context{RunID: "x", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Options: map[string]any{"threads": 4.0}, Schedule: &Schedule{Runs: 2, Prepare: "sync"}},
 		Warnings:      []string{"w"},
+		Notes:         []Note{{NoteOutlier, "mr", 2, 1.5, "far"}},
+		Samples:       []Sample{{Row: "mr", Round: 1, Order: 2, Start: 0.5, Seconds: 9}},
 		Difference:    &Difference{Row: "agg", First: "mr", Keys: []KeyDiff{{"1", "2", "3"}}},
 		ExitCode:      5,
 		Rows: []Row{
-			{ID: "mr", Seconds: Summarize([]float64{2, 3}), MergeSeconds: &sec},
-			{ID: "agg", Seconds: Summarize([]float64{1}), Agrees: &yes, Parts: []Part{{From: "MinKey", To: "5"}}},
+			{ID: "mr", Seconds: Summarize([]float64{2, 3}), MergeSeconds: &sec, Outliers: []Outlier{{2, 3, 1.5, 9}}},
+			{ID: "agg", Seconds: Summarize([]float64{1}), Agrees: &yes, Versus: CompareTimes([]float64{2, 3}, []float64{1}), Parts: []Part{{From: "MinKey", To: "5"}}},
 		},
 	}
 }
@@ -137,7 +139,7 @@ func TestFileRoundTrip(t *testing.T) {
 			}
 		}
 		check(f.Begin(&plan))
-		check(f.Sample(Sample{Row: "mr", Round: 1, Seconds: 9}))
+		check(f.Sample(want.Samples[0]))
 		check(f.Row(want.Rows[0]))
 		check(f.Row(want.Rows[1]))
 		check(f.End(want, time.Now()))
@@ -227,7 +229,7 @@ func TestFormatIsDocumented(t *testing.T) {
 		}
 	}
 	written := map[string][]string{}
-	for _, v := range []any{Result{}, Dataset{}, Server{}, Context{}, Split{}, Skip{}, Piece{}, Row{}, Seconds{}, Counts{}, Answer{}, Part{}, Difference{}, KeyDiff{}, Sample{}} {
+	for _, v := range []any{Result{}, Dataset{}, DataSpec{}, Server{}, Context{}, Schedule{}, Split{}, Skip{}, Piece{}, Row{}, Seconds{}, Outlier{}, Versus{}, Note{}, Counts{}, Answer{}, Part{}, Difference{}, KeyDiff{}, Sample{}} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")

@@ -46,6 +46,7 @@ type endLine struct {
 	Finished   time.Time   `json:"finished"`
 	ExitCode   int         `json:"exit_code"`
 	Difference *Difference `json:"difference,omitempty"`
+	Notes      []Note      `json:"notes,omitempty"`
 	Warnings   []string    `json:"warnings,omitempty"`
 }
 
@@ -60,11 +61,31 @@ type File struct {
 // Create opens path for appending; its directory must exist. An empty file that nothing was written to is removed by
 // Close.
 func Create(path string) (*File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("result file: %w", err)
 	}
+	if err := completeLine(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("result file: %w", err), f.Close())
+	}
 	return &File{f: f, Path: path}, nil
+}
+
+// completeLine ends a line that a crash cut off, so that it does not swallow the first line of this run.
+func completeLine(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil || st.Size() == 0 || !st.Mode().IsRegular() {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, st.Size()-1); err != nil {
+		return err
+	}
+	if last[0] == '\n' {
+		return nil
+	}
+	_, err = f.Write([]byte{'\n'})
+	return err
 }
 
 func (f *File) line(v any) error {
@@ -95,7 +116,7 @@ func (f *File) Row(r Row) error { return f.line(rowLine{lineRow, r}) }
 
 // End writes how the run ended.
 func (f *File) End(r *Result, finished time.Time) error {
-	return f.line(endLine{lineEnd, finished, r.ExitCode, r.Difference, r.Warnings})
+	return f.line(endLine{lineEnd, finished, r.ExitCode, r.Difference, r.Notes, r.Warnings})
 }
 
 // Close closes the file and removes it when nothing was ever written to it.
@@ -124,19 +145,13 @@ func Load(path string) ([]*Result, error) {
 }
 
 // Read reads runs from lines as File writes them, or one result as -o json prints it. Unknown fields and lines are
-// ignored, and so is a last line that was cut off. Rows that have samples but no line of their own (the run was killed)
-// are made up from them.
+// ignored, and so is the last line of a run when it was cut off. Rows that have samples but no line of their own (the run
+// was killed) are made up from them.
 func Read(r io.Reader) ([]*Result, error) {
-	in := bufio.NewReader(r)
 	var (
-		all     []*Result
-		samples map[string]*Outcome
+		in   = bufio.NewReader(r)
+		read reader
 	)
-	finish := func() {
-		if len(all) > 0 {
-			revive(all[len(all)-1], samples)
-		}
-	}
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -150,43 +165,71 @@ func Read(r io.Reader) ([]*Result, error) {
 				return nil, rest
 			}
 		}
-		if len(line) > 0 {
-			var head struct {
-				Type          string `json:"type"`
-				SchemaVersion int    `json:"schema_version"`
-			}
-			if jerr := json.Unmarshal(line, &head); jerr != nil {
-				if cut && n > 1 {
-					break
-				}
-				return nil, fmt.Errorf("line %d: %w", n, jerr)
-			}
-			if head.Type == lineContext {
-				finish()
-				samples = map[string]*Outcome{}
-				if head.SchemaVersion > SchemaVersion {
-					return nil, fmt.Errorf("line %d: schema_version %d was written by a newer mrbench; this one reads up to %d", n, head.SchemaVersion, SchemaVersion)
-				}
-				var c contextLine
-				if err := json.Unmarshal(line, &c); err != nil {
-					return nil, fmt.Errorf("line %d: %w", n, err)
-				}
-				all = append(all, &Result{SchemaVersion: c.SchemaVersion, Dataset: c.Dataset, Server: c.Server, Split: c.Split, Context: c.Context, Rows: c.Plan, ExitCode: -1})
-			} else if len(all) == 0 {
-				return nil, fmt.Errorf("line %d: not a result of mrbench: the first line must have type %q", n, lineContext)
-			} else if err := add(all[len(all)-1], samples, head.Type, line); err != nil {
-				return nil, fmt.Errorf("line %d: %w", n, err)
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := read.line(n, line); err != nil {
+				return nil, err
 			}
 		}
 		if cut {
 			break
 		}
 	}
-	if len(all) == 0 {
+	if read.broken != nil && len(read.all) == 0 {
+		return nil, read.broken
+	}
+	if len(read.all) == 0 {
 		return nil, errors.New("it holds no result")
 	}
-	finish()
-	return all, nil
+	read.finish()
+	return read.all, nil
+}
+
+// reader puts runs together from lines.
+type reader struct {
+	all    []*Result
+	rows   map[string]bool // rows of the last run that have a line of their own
+	broken error           // the line before was no JSON, which is a crash if the run ends there
+}
+
+func (r *reader) line(n int, line []byte) error {
+	var head struct {
+		Type          string `json:"type"`
+		SchemaVersion int    `json:"schema_version"`
+	}
+	err := json.Unmarshal(line, &head)
+	if r.broken != nil && (err != nil || head.Type != lineContext || len(r.all) == 0) {
+		return r.broken
+	}
+	r.broken = nil
+	switch {
+	case err != nil:
+		r.broken = fmt.Errorf("line %d: %w", n, err)
+		return nil
+	case head.Type == lineContext:
+		err = r.begin(head.SchemaVersion, line)
+	case len(r.all) == 0:
+		err = fmt.Errorf("not a result of mrbench: the first line must have type %q", lineContext)
+	default:
+		err = r.add(r.all[len(r.all)-1], head.Type, line)
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n, err)
+	}
+	return nil
+}
+
+func (r *reader) begin(schema int, line []byte) error {
+	if schema > SchemaVersion {
+		return fmt.Errorf("schema_version %d was written by a newer mrbench; this one reads up to %d", schema, SchemaVersion)
+	}
+	r.finish()
+	r.rows = map[string]bool{}
+	var c contextLine
+	if err := json.Unmarshal(line, &c); err != nil {
+		return err
+	}
+	r.all = append(r.all, &Result{SchemaVersion: c.SchemaVersion, Dataset: c.Dataset, Server: c.Server, Split: c.Split, Context: c.Context, Rows: c.Plan, ExitCode: -1})
+	return nil
 }
 
 // whole reads a result that is one JSON object over several lines, as -o json prints it.
@@ -210,48 +253,56 @@ func whole(first []byte, rest io.Reader) (*Result, error) {
 	return r, nil
 }
 
-func add(r *Result, samples map[string]*Outcome, kind string, line []byte) error {
+func (r *reader) add(to *Result, kind string, line []byte) error {
 	switch kind {
 	case lineSample:
 		var s sampleLine
 		if err := json.Unmarshal(line, &s); err != nil {
 			return err
 		}
-		if !s.Warmup {
-			if samples[s.Row] == nil {
-				samples[s.Row] = &Outcome{}
-			}
-			samples[s.Row].Samples = append(samples[s.Row].Samples, s.Sample)
-		}
+		to.Samples = append(to.Samples, s.Sample)
 	case lineRow:
 		var row rowLine
 		if err := json.Unmarshal(line, &row); err != nil {
 			return err
 		}
-		delete(samples, row.ID)
-		if i := slices.IndexFunc(r.Rows, func(p Row) bool { return p.ID == row.ID }); i >= 0 {
-			r.Rows[i] = row.Row
+		r.rows[row.ID] = true
+		if i := slices.IndexFunc(to.Rows, func(p Row) bool { return p.ID == row.ID }); i >= 0 {
+			to.Rows[i] = row.Row
 		} else {
-			r.Rows = append(r.Rows, row.Row)
+			to.Rows = append(to.Rows, row.Row)
 		}
 	case lineEnd:
 		var e endLine
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
 		}
-		r.ExitCode, r.Difference, r.Warnings = e.ExitCode, e.Difference, e.Warnings
+		to.ExitCode, to.Difference, to.Notes, to.Warnings = e.ExitCode, e.Difference, e.Notes, e.Warnings
 	}
 	return nil
 }
 
-func revive(r *Result, samples map[string]*Outcome) {
-	if len(samples) == 0 {
+// finish makes up the rows of the last run that were not written because it was killed.
+func (r *reader) finish() {
+	if len(r.all) == 0 {
 		return
 	}
-	for i := range r.Rows {
-		if o := samples[r.Rows[i].ID]; o != nil {
-			r.Rows[i].Fill(o)
+	last := r.all[len(r.all)-1]
+	made := false
+	for i := range last.Rows {
+		row := &last.Rows[i]
+		o := Outcome{}
+		for _, s := range last.Samples {
+			if s.Row == row.ID && !s.Warmup {
+				o.Samples = append(o.Samples, s)
+			}
+		}
+		if len(o.Samples) > 0 && !r.rows[row.ID] {
+			row.Fill(&o)
+			made = true
 		}
 	}
-	Relate(r.Rows)
+	if made {
+		last.Annotate()
+	}
 }

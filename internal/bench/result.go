@@ -14,8 +14,11 @@ type Result struct {
 	Rows          []Row       `json:"rows"`
 	Split         *Split      `json:"split,omitempty"`
 	Difference    *Difference `json:"difference,omitempty"`
+	Notes         []Note      `json:"notes,omitempty"` // what the times themselves show; see [Annotate]
 	Warnings      []string    `json:"warnings,omitempty"`
 	Context       Context     `json:"context"`
+	// Samples is every finished run of every row, warm-up included, in the order they were made.
+	Samples []Sample `json:"samples,omitempty"`
 	// ExitCode is the program's, -1 for a file whose run did not come to its end.
 	ExitCode int `json:"exit_code"`
 }
@@ -25,6 +28,20 @@ type Dataset struct {
 	NS        string `json:"ns"`
 	Documents int64  `json:"documents"`
 	Key       string `json:"key"`
+	UUID      string `json:"uuid,omitempty"` // of the collection, where the server gives one
+	// Spec is how mrbench filled the collection; nil when it did not, or when the collection has changed since.
+	Spec *DataSpec `json:"spec,omitempty"`
+}
+
+// DataSpec is where documents came from. Equal specs are equal documents.
+type DataSpec struct {
+	Generator string `json:"generator"` // of seed, "files" for loaded files
+	Seed      uint64 `json:"seed"`
+	Documents int64  `json:"documents"`
+	Keys      int64  `json:"keys,omitempty"` // different values asked for; 0 where the generator has no such number
+	// Digest of the generator's own description (a template) or of the files' names and sizes; "" where Generator, Seed,
+	// Documents and Keys say all.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Server is what answered.
@@ -50,6 +67,18 @@ type Context struct {
 	MemoryBytes int64          `json:"memory_bytes,omitempty"`
 	Load        *[3]float64    `json:"load,omitempty"` // 1, 5 and 15 minutes, at the start
 	Options     map[string]any `json:"options"`
+	Schedule    *Schedule      `json:"schedule,omitempty"`
+}
+
+// Schedule is how the runs were arranged.
+type Schedule struct {
+	Runs    int     `json:"runs"` // of each row at least
+	Warmup  int     `json:"warmup"`
+	Shuffle *uint64 `json:"shuffle_seed"` // of the rows' order in each round; null when they kept theirs
+	// BudgetSeconds is how long rounds were added; 0 is no longer than Runs.
+	BudgetSeconds float64 `json:"budget_seconds,omitempty"`
+	PauseSeconds  float64 `json:"pause_seconds,omitempty"` // before each run
+	Prepare       string  `json:"prepare,omitempty"`       // command that ran before each run
 }
 
 // Split is how the ranges were found, and the proof that they cover the collection.
@@ -95,10 +124,13 @@ type Row struct {
 	Covered   *bool  `json:"covered"`    // whether the index alone answered; null when not asked for
 
 	Speedup *float64 `json:"speedup"` // median of the first row over this row's
-	Answer  *Answer  `json:"answer"`
-	Agrees  *bool    `json:"agrees"`  // with the first row's answer; null for the first itself and without an answer
-	Skipped string   `json:"skipped"` // why the row was not run here; "" it was
-	Error   string   `json:"error"`   // why the row failed; "" it did not
+	// Versus compares this row's times with the first row's; nil for the first itself.
+	Versus   *Versus   `json:"versus_first,omitempty"`
+	Outliers []Outlier `json:"outliers,omitempty"` // they are in Seconds all the same
+	Answer   *Answer   `json:"answer"`
+	Agrees   *bool     `json:"agrees"`  // with the first row's answer; null for the first itself and without an answer
+	Skipped  string    `json:"skipped"` // why the row was not run here; "" it was
+	Error    string    `json:"error"`   // why the row failed; "" it did not
 
 	Parts []Part `json:"parts,omitempty"` // of the last run
 }
@@ -112,6 +144,50 @@ type Seconds struct {
 	CI  *[2]float64 `json:"ci95"`
 	All []float64   `json:"all"` // in the order they were measured
 }
+
+// Outlier is a run whose time is far from the others of its row.
+type Outlier struct {
+	Round    int     `json:"round"`
+	Seconds  float64 `json:"seconds"`
+	Ratio    float64 `json:"ratio"`    // over the row's median
+	Distance float64 `json:"distance"` // modified z-score: see [Outliers]
+}
+
+// Versus compares the times of two sets of runs, a and b.
+type Versus struct {
+	RunsA int `json:"runs_a"`
+	RunsB int `json:"runs_b"`
+	// Ratio is the middle of all ratios of a run of b to a run of a (Hodges and Lehmann): below 1, b is faster.
+	Ratio float64 `json:"ratio"`
+	// CI is the interval of Ratio at Confidence; nil when there are too few runs for any.
+	CI *[2]float64 `json:"ci"`
+	// P is the two-sided p-value of the Mann–Whitney test.
+	P float64 `json:"p"`
+	// Shown says that P is below Alpha.
+	Shown bool `json:"shown"`
+	// Needed is how many runs each side needs in all, so that a real difference of this size is shown four times out of
+	// five; 0 when a difference is shown, or when no number up to [MostNeeded] would do.
+	Needed int `json:"needed,omitempty"`
+}
+
+// Note is something that the times themselves show and a reader should know.
+type Note struct {
+	Kind  string `json:"kind"` // one of the Note constants
+	Row   string `json:"row,omitempty"`
+	Round int    `json:"round,omitempty"`
+	// Value is the number the note is about: a ratio for NoteFirstRun and NoteOutlier, a count of runs for the others.
+	Value float64 `json:"value,omitempty"`
+	Text  string  `json:"text"`
+}
+
+// Kinds of notes.
+const (
+	NoteFirstRun = "first_run"     // the first run was markedly slower than the rest
+	NoteOutlier  = "outlier"       // a run is far from the others
+	NoteFewRuns  = "few_runs"      // too few runs for an interval
+	NoteNoisy    = "noisy"         // the interval is wide; Value is how many runs in all would make it narrow
+	NoteSame     = "no_difference" // not shown to be faster or slower than the first row
+)
 
 // Counts as the server gave them; null where it does not.
 type Counts struct {
@@ -159,6 +235,8 @@ type KeyDiff struct {
 type Sample struct {
 	Row           string   `json:"row"`
 	Round         int      `json:"round"` // 1 and up; warm-up rounds count down to 0
+	Order         int      `json:"order"` // place in the round, 1 and up
+	Start         float64  `json:"start"` // seconds after Context.Started
 	Warmup        bool     `json:"warmup,omitempty"`
 	Seconds       float64  `json:"seconds"`
 	MergeSeconds  *float64 `json:"merge_seconds"`

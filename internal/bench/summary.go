@@ -54,6 +54,7 @@ func (r *Row) Fill(o *Outcome) {
 		}
 	}
 	r.Seconds = Summarize(wall)
+	r.Outliers = Outliers(wall)
 	r.MergeSeconds = medianOf(merge)
 	r.ServerSeconds = medianOf(server)
 	if n := len(o.Samples); n > 0 {
@@ -80,18 +81,42 @@ func medianOf(x []float64) *float64 {
 	return &m
 }
 
-// steady checks that every run read the same documents and gave the same answer.
+// steady checks that every run read and wrote the same documents and gave the same answer. How often reduce is called may
+// differ: servers reduce when it suits them.
 func steady(samples []Sample) error {
 	for _, s := range samples {
 		first := samples[0]
 		if a, b := first.Answer, s.Answer; a != nil && b != nil && *a != *b {
 			return fmt.Errorf("run %d gave another answer than run %d: %d keys with sum %s, before %d keys with sum %s", s.Round, first.Round, b.Keys, b.Sum, a.Keys, a.Sum)
 		}
-		if a, b := first.Counts.Input, s.Counts.Input; a != nil && b != nil && *a != *b {
+		if a, b := first.Counts.Input, s.Counts.Input; differ(a, b) {
 			return fmt.Errorf("run %d read %d documents, run %d read %d: the collection changed meanwhile", s.Round, *b, first.Round, *a)
+		}
+		if a, b := first.Counts.Emit, s.Counts.Emit; differ(a, b) {
+			return fmt.Errorf("run %d emitted %d times, run %d %d times: the map function or the collection is not the same in every run", s.Round, *b, first.Round, *a)
+		}
+		if a, b := first.Counts.Output, s.Counts.Output; differ(a, b) {
+			return fmt.Errorf("run %d gave %d documents, run %d gave %d", s.Round, *b, first.Round, *a)
 		}
 	}
 	return nil
+}
+
+func differ(a, b *int64) bool { return a != nil && b != nil && *a != *b }
+
+// SameInput gives rows an error that read another number of documents than the first row that says how many it read.
+func SameInput(rows []Row) {
+	var first *Row
+	for i := range rows {
+		r := &rows[i]
+		switch {
+		case r.Counts.Input == nil || r.Error != "":
+		case first == nil:
+			first = r
+		case *r.Counts.Input != *first.Counts.Input:
+			r.Error = fmt.Sprintf("it read %d documents and %s read %d", *r.Counts.Input, first.ID, *first.Counts.Input)
+		}
+	}
 }
 
 // Relate sets speed-up and agreement of every row. The first row that has an answer is the measure; its index comes
@@ -104,12 +129,18 @@ func Relate(rows []Row) int {
 	first := &rows[base]
 	for i := range rows {
 		r := &rows[i]
-		r.Speedup, r.Agrees = nil, nil
+		r.Speedup, r.Agrees, r.Versus = nil, nil, nil
 		if r.Seconds != nil && r.Seconds.Median > 0 {
 			x := first.Seconds.Median / r.Seconds.Median
 			r.Speedup = &x
 		}
-		if i != base && r.Answer != nil && first.Answer != nil {
+		if i == base {
+			continue
+		}
+		if r.Seconds != nil {
+			r.Versus = CompareTimes(first.Seconds.All, r.Seconds.All)
+		}
+		if r.Answer != nil && first.Answer != nil {
 			same := *r.Answer == *first.Answer
 			r.Agrees = &same
 		}

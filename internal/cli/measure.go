@@ -39,10 +39,11 @@ type measurement struct {
 	types  []string
 	result bench.Result
 
-	// The first answer, which others are compared with.
+	// The answer that others are compared with: of the earliest row in the list that has one so far. Rows are run in any
+	// order, so an earlier row may still take its place.
 	first  int // row, -1 before there is one
 	answer *bench.Answer
-	stored *mr.Report // the first row's last run, when its answer is in a collection
+	stored *mr.Report // that row's last run, when its answer is in a collection
 }
 
 func (m *measurement) warn(format string, args ...any) {
@@ -61,23 +62,24 @@ func (m *measurement) run(ctx context.Context) error {
 // measureRows measures all rows and saves them. end says how the measurement ended; with err there is nothing to print.
 func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	m.first = -1
+	if m.result.Context.Schedule == nil {
+		m.result.Context.Schedule = m.o.schedule()
+	}
 	if err := m.file.Begin(&m.result); err != nil {
 		return nil, err
 	}
-	p := bench.Plan{Runs: m.o.runs, Warmup: m.o.warmup, Done: m.finished}
-	for i, v := range m.variants {
-		p.Jobs = append(p.Jobs, bench.Job{ID: v.id, Run: func(ctx context.Context, _ int, warmup bool) (bench.Sample, error) {
-			return m.measure(ctx, i, warmup)
-		}})
-	}
-	outcomes, stopped := bench.Rounds(ctx, p)
+	outcomes, stopped := bench.Rounds(ctx, m.plan())
 	if outcomes == nil {
 		return nil, stopped
 	}
 	for i := range m.result.Rows {
 		m.fillRow(&m.result.Rows[i], outcomes[m.result.Rows[i].ID], stopped)
 	}
-	bench.Relate(m.result.Rows)
+	bench.SameInput(m.result.Rows)
+	m.result.Annotate()
+	if stopped == nil {
+		m.explainDifference(ctx)
+	}
 	end = m.verdict(stopped)
 	m.result.ExitCode = exitCode(ctx, end)
 	for _, r := range m.result.Rows {
@@ -87,6 +89,20 @@ func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	}
 	end = firstError(end, m.file.End(&m.result, m.app.env.Now().UTC()))
 	return end, nil
+}
+
+func (m *measurement) plan() bench.Plan {
+	s := m.result.Context.Schedule
+	p := bench.Plan{
+		Runs: s.Runs, Warmup: s.Warmup, Shuffle: s.Shuffle, Budget: m.o.budget,
+		Started: m.result.Context.Started, Now: m.app.env.Now, Before: func(ctx context.Context, t bench.Turn) error { return m.o.before(ctx, m.app, t) }, Done: m.finished,
+	}
+	for i, v := range m.variants {
+		p.Jobs = append(p.Jobs, bench.Job{ID: v.id, Run: func(ctx context.Context, t bench.Turn) (bench.Sample, error) {
+			return m.measure(ctx, i, t.Warmup)
+		}})
+	}
+	return p
 }
 
 func firstError(a, b error) error {
@@ -113,7 +129,7 @@ func (m *measurement) verdict(stopped error) error {
 	}
 	rows := m.result.Rows
 	if i := slices.IndexFunc(rows, func(r bench.Row) bool { return r.Agrees != nil && !*r.Agrees }); i >= 0 {
-		return withCode(exitDiffer, "the answer of %s is not the answer of %s", rows[i].ID, rows[m.first].ID)
+		return withCode(exitDiffer, "the answer of %s is not the answer of %s", rows[i].ID, firstMeasured(&m.result))
 	}
 	var failed, good []string
 	var why string
@@ -146,7 +162,14 @@ func (m *measurement) finished(s bench.Sample) error {
 	} else {
 		m.app.tell("%-18s %8.2f s  run %d of %d", s.Row, s.Seconds, s.Round, m.o.runs)
 	}
+	s.Parts = nil // the last run's are in its row
+	m.result.Samples = append(m.result.Samples, s)
 	return m.file.Sample(s)
+}
+
+// since is a moment as samples have it: seconds after the start of the run.
+func (m *measurement) since(t time.Time) float64 {
+	return t.Sub(m.result.Context.Started).Seconds()
 }
 
 // measure runs a row once and compares its answer.
@@ -170,11 +193,12 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	if v.ranges {
 		c.Ranges = m.ranges
 	}
+	start := m.app.env.Now()
 	rep, err := mr.Run(ctx, c)
 	if err != nil {
 		return bench.Sample{}, unsupported(err, "mapReduce")
 	}
-	s := bench.Sample{Seconds: rep.Seconds, Mode: rep.Mode, OutputDBs: len(rep.Databases), ServerSeconds: milliseconds(rep.ServerMS)}
+	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Mode: rep.Mode, OutputDBs: len(rep.Databases), ServerSeconds: milliseconds(rep.ServerMS)}
 	if v.ranges {
 		s.MergeSeconds = &rep.MergeSeconds
 	}
@@ -203,10 +227,7 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 			return s, fmt.Errorf("read the answer: %w", err)
 		}
 	}
-	if m.first < 0 || m.first == row {
-		m.stored = rep
-	}
-	return s, m.compare(ctx, row, &s, &d, func() *mr.Report { return rep })
+	return s, m.compare(ctx, row, &s, &d, rep)
 }
 
 // indexUsed asks which index the server reads a mapReduce's documents by. Servers do not explain mapReduce; a find with
@@ -245,12 +266,13 @@ func (m *measurement) aggregate(ctx context.Context, row int, warmup bool) (benc
 		}
 		return nil
 	}
+	start := m.app.env.Now()
 	rep, err := aggregate.Run(ctx, c)
 	if err != nil {
 		return bench.Sample{}, unsupported(err, "aggregate")
 	}
 	output := rep.Output
-	s := bench.Sample{Seconds: rep.Seconds, Counts: bench.Counts{Output: &output}, IndexUsed: rep.IndexUsed}
+	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Counts: bench.Counts{Output: &output}, IndexUsed: rep.IndexUsed}
 	if c.Covered {
 		covered := rep.IsCovered
 		s.Covered = &covered
@@ -289,25 +311,37 @@ func (m *measurement) pipeline(row int) aggregate.Config {
 }
 
 // compare sets the sample's answer and, when it is not the first row's, looks for the keys that differ, while both
-// answers are there. Outputs that are not needed any more are dropped.
-func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *parity.Digest, stored func() *mr.Report) error {
+// answers are there. stored is where a mapReduce left its answer. Outputs that are not needed any more are dropped.
+func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *parity.Digest, stored *mr.Report) error {
 	x := d.Answer()
 	s.Answer = &bench.Answer{Keys: x.Keys, Sum: x.Sum, Digest: x.Digest}
-	if m.first < 0 {
-		m.first, m.answer = row, s.Answer
-	}
-	if *s.Answer != *m.answer && m.result.Difference == nil && row != m.first {
+	before := m.first
+	switch {
+	case m.first < 0 || row < m.first:
+		m.first, m.answer, m.stored = row, s.Answer, stored
+		m.result.Difference = nil // it was from another row
+	case row == m.first:
+		m.stored = stored
+	case *s.Answer != *m.answer && m.result.Difference == nil:
 		if err := m.findDifference(ctx, row, stored); err != nil {
 			m.warn("the differing keys of %s could not be found: %v", m.variants[row].id, err)
 		}
 	}
-	if stored == nil || row == m.first || m.o.keep {
+	if m.o.keep {
+		return nil
+	}
+	if before >= 0 && before != m.first {
+		if err := m.out.drop(ctx, m.notOf(before)); err != nil {
+			return err
+		}
+	}
+	if row == m.first {
 		return nil
 	}
 	return m.out.drop(ctx, m.notOf(row))
 }
 
-func (m *measurement) findDifference(ctx context.Context, row int, stored func() *mr.Report) error {
+func (m *measurement) findDifference(ctx context.Context, row int, stored *mr.Report) error {
 	d := &bench.Difference{Row: m.variants[row].id, First: m.variants[m.first].id}
 	m.result.Difference = d
 	one, other := aggregate.Results(ctx, m.pipeline(m.first)), aggregate.Results(ctx, m.pipeline(row))
@@ -315,13 +349,32 @@ func (m *measurement) findDifference(ctx context.Context, row int, stored func()
 		one = m.stored.Answer.Results(ctx, true)
 	}
 	if stored != nil {
-		other = stored().Answer.Results(ctx, true)
+		other = stored.Answer.Results(ctx, true)
 	}
 	keys, err := parity.Differences(one, other, differingKeys)
 	for _, k := range keys {
 		d.Keys = append(d.Keys, bench.KeyDiff{Key: k.Key, First: k.A, Row: k.B})
 	}
 	return err
+}
+
+// explainDifference runs a row that disagrees once more, unmeasured, when it always came before the first row and its
+// output was gone by the time there was something to compare it with.
+func (m *measurement) explainDifference(ctx context.Context) {
+	for i, r := range m.result.Rows {
+		if m.result.Difference != nil {
+			return
+		}
+		if r.Agrees == nil || *r.Agrees {
+			continue
+		}
+		m.app.tell("%s does not agree: running it once more, to find the keys that differ", r.ID)
+		if _, err := m.measure(ctx, i, false); err != nil {
+			m.warn("the differing keys of %s could not be found: %v", r.ID, err)
+		} else if m.result.Difference == nil {
+			m.warn("%s gave the right answer when it was run once more: its answers are not the same every time", r.ID)
+		}
+	}
 }
 
 // cleanUp drops the run's output databases, also after an interrupt, unless they are to be kept.

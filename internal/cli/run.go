@@ -31,11 +31,10 @@ type runOptions struct {
 	strategy    string
 	ladder      bool
 	rows        []string
-	runs        int
-	warmup      int
 	createIndex bool
 	save        string
 	keep        bool
+	scheduleOptions
 }
 
 func (o runOptions) sorted() bool { return o.sort && !o.noSort }
@@ -91,8 +90,7 @@ to cover the collection before any row runs. Outputs go to databases of the run'
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the ranges")
 	f.BoolVar(&o.ladder, "ladder", false, "measure all nine rows")
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
-	intFlag(c, &o.runs, "runs", 1, 1, 10_000, "how often each row is measured; 6 or more give a confidence interval")
-	intFlag(c, &o.warmup, "warmup", 0, 0, 1000, "rounds before, which do not count")
+	o.scheduleOptions.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.save, "save", "", "append the result to this file instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")

@@ -114,8 +114,12 @@ func result() *Result {
 		Warnings:      []string{"w"},
 		Notes:         []Note{{NoteOutlier, "mr", 2, 1.5, "far"}},
 		Samples:       []Sample{{Row: "mr", Round: 1, Order: 2, Start: 0.5, Seconds: 9}},
-		Difference:    &Difference{Row: "agg", First: "mr", Keys: []KeyDiff{{"1", "2", "3"}}},
-		ExitCode:      5,
+		Telemetry: &Telemetry{
+			IntervalSeconds: 0.25, Server: SameHost, PID: 7, Notes: []string{"n"},
+			Runs: []Series{{Row: "mr", Round: 1, Start: 0.5, At: []float64{0.25, 0.5}, ServerCPU: []float64{1.5, 0}}},
+		},
+		Difference: &Difference{Row: "agg", First: "mr", Keys: []KeyDiff{{"1", "2", "3"}}},
+		ExitCode:   5,
 		Rows: []Row{
 			{ID: "mr", Seconds: Summarize([]float64{2, 3}), MergeSeconds: &sec, Outliers: []Outlier{{2, 3, 1.5, 9}}},
 			{ID: "agg", Seconds: Summarize([]float64{1}), Agrees: &yes, Versus: CompareTimes([]float64{2, 3}, []float64{1}), Parts: []Part{{From: "MinKey", To: "5"}}},
@@ -131,7 +135,8 @@ func TestFileRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := *want
+		plan, load := *want, *want.Telemetry
+		load.Runs, plan.Telemetry = nil, &load
 		plan.Rows = []Row{{ID: "mr"}, {ID: "agg"}}
 		check := func(err error) {
 			if err != nil {
@@ -140,6 +145,7 @@ func TestFileRoundTrip(t *testing.T) {
 		}
 		check(f.Begin(&plan))
 		check(f.Sample(want.Samples[0]))
+		check(f.Series(want.Telemetry.Runs[0]))
 		check(f.Row(want.Rows[0]))
 		check(f.Row(want.Rows[1]))
 		check(f.End(want, time.Now()))
@@ -229,7 +235,7 @@ func TestFormatIsDocumented(t *testing.T) {
 		}
 	}
 	written := map[string][]string{}
-	for _, v := range []any{Result{}, Dataset{}, DataSpec{}, Server{}, Context{}, Schedule{}, Split{}, Skip{}, Piece{}, Row{}, Seconds{}, Outlier{}, Versus{}, Note{}, Counts{}, Answer{}, Part{}, Difference{}, KeyDiff{}, Sample{}} {
+	for _, v := range []any{Result{}, Dataset{}, DataSpec{}, Server{}, Context{}, Schedule{}, Split{}, Skip{}, Piece{}, Row{}, Seconds{}, Outlier{}, Versus{}, Note{}, Counts{}, Answer{}, Part{}, Difference{}, KeyDiff{}, Sample{}, Usage{}, Telemetry{}, Series{}} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
@@ -267,4 +273,23 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, s string) {
 		_, _ = Read(strings.NewReader(s)) // must not panic
 	})
+}
+
+func TestUsageOfARow(t *testing.T) {
+	cpu, peak := func(x float64) *float64 { return &x }, func(n int64) *int64 { return &n }
+	var r Row
+	r.Fill(&Outcome{Samples: []Sample{
+		{Usage: &Usage{ServerCPUSeconds: cpu(3), ServerPeakBytes: peak(10), SentBytes: peak(100)}},
+		{Usage: &Usage{ServerCPUSeconds: cpu(1), ServerPeakBytes: peak(30), SentBytes: peak(300)}},
+		{Usage: &Usage{ServerCPUSeconds: cpu(2), ServerPeakBytes: peak(20), SentBytes: peak(200)}},
+		{},
+	}})
+	want := &Usage{ServerCPUSeconds: cpu(2), ServerPeakBytes: peak(30), SentBytes: peak(200)}
+	if d := cmp.Diff(want, r.Usage); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	r.Fill(&Outcome{Samples: []Sample{{}}})
+	if r.Usage != nil {
+		t.Errorf("nothing was observed, and yet %+v", r.Usage)
+	}
 }

@@ -16,6 +16,7 @@ import (
 const (
 	lineContext = "context"
 	lineSample  = "sample"
+	lineLoad    = "telemetry"
 	lineRow     = "row"
 	lineEnd     = "end"
 )
@@ -27,6 +28,8 @@ type contextLine struct {
 	Server        Server  `json:"server"`
 	Split         *Split  `json:"split,omitempty"`
 	Context       Context `json:"context"`
+	// Telemetry says how load is observed; the observations follow.
+	Telemetry *Telemetry `json:"telemetry,omitempty"`
 	// Plan holds the rows as they will be measured, with their labels, threads and ranges only.
 	Plan []Row `json:"plan"`
 }
@@ -34,6 +37,11 @@ type contextLine struct {
 type sampleLine struct {
 	Type string `json:"type"`
 	Sample
+}
+
+type loadLine struct {
+	Type string `json:"type"`
+	Series
 }
 
 type rowLine struct {
@@ -102,7 +110,7 @@ func (f *File) line(v any) error {
 
 // Begin writes what is measured and where. r.Rows are the rows as planned.
 func (f *File) Begin(r *Result) error {
-	return f.line(contextLine{lineContext, SchemaVersion, r.Dataset, r.Server, r.Split, r.Context, r.Rows})
+	return f.line(contextLine{lineContext, SchemaVersion, r.Dataset, r.Server, r.Split, r.Context, r.Telemetry, r.Rows})
 }
 
 // Sample writes one finished run of a row.
@@ -110,6 +118,9 @@ func (f *File) Sample(s Sample) error {
 	s.Parts = nil
 	return f.line(sampleLine{lineSample, s})
 }
+
+// Series writes what was observed during one run of a row.
+func (f *File) Series(s Series) error { return f.line(loadLine{lineLoad, s}) }
 
 // Row writes a finished row.
 func (f *File) Row(r Row) error { return f.line(rowLine{lineRow, r}) }
@@ -228,7 +239,7 @@ func (r *reader) begin(schema int, line []byte) error {
 	if err := json.Unmarshal(line, &c); err != nil {
 		return err
 	}
-	r.all = append(r.all, &Result{SchemaVersion: c.SchemaVersion, Dataset: c.Dataset, Server: c.Server, Split: c.Split, Context: c.Context, Rows: c.Plan, ExitCode: -1})
+	r.all = append(r.all, &Result{SchemaVersion: c.SchemaVersion, Dataset: c.Dataset, Server: c.Server, Split: c.Split, Context: c.Context, Telemetry: c.Telemetry, Rows: c.Plan, ExitCode: -1})
 	return nil
 }
 
@@ -261,6 +272,15 @@ func (r *reader) add(to *Result, kind string, line []byte) error {
 			return err
 		}
 		to.Samples = append(to.Samples, s.Sample)
+	case lineLoad:
+		var l loadLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			return err
+		}
+		if to.Telemetry == nil {
+			to.Telemetry = &Telemetry{}
+		}
+		to.Telemetry.Runs = append(to.Telemetry.Runs, l.Series)
 	case lineRow:
 		var row rowLine
 		if err := json.Unmarshal(line, &row); err != nil {

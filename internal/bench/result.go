@@ -18,7 +18,8 @@ type Result struct {
 	Warnings      []string    `json:"warnings,omitempty"`
 	Context       Context     `json:"context"`
 	// Samples is every finished run of every row, warm-up included, in the order they were made.
-	Samples []Sample `json:"samples,omitempty"`
+	Samples   []Sample   `json:"samples,omitempty"`
+	Telemetry *Telemetry `json:"telemetry,omitempty"`
 	// ExitCode is the program's, -1 for a file whose run did not come to its end.
 	ExitCode int `json:"exit_code"`
 }
@@ -132,6 +133,7 @@ type Row struct {
 	Skipped  string    `json:"skipped"` // why the row was not run here; "" it was
 	Error    string    `json:"error"`   // why the row failed; "" it did not
 
+	Usage *Usage `json:"usage,omitempty"` // amounts are medians, peaks the highest of all runs
 	Parts []Part `json:"parts,omitempty"` // of the last run
 }
 
@@ -247,5 +249,6 @@ type Sample struct {
 	Covered       *bool    `json:"covered"`
 	OutputDBs     int      `json:"output_dbs"`
 	Answer        *Answer  `json:"answer"`
+	Usage         *Usage   `json:"usage,omitempty"`
 	Parts         []Part   `json:"parts,omitempty"`
 }

@@ -57,6 +57,7 @@ func (r *Row) Fill(o *Outcome) {
 	r.Outliers = Outliers(wall)
 	r.MergeSeconds = medianOf(merge)
 	r.ServerSeconds = medianOf(server)
+	r.Usage = usageOf(o.Samples)
 	if n := len(o.Samples); n > 0 {
 		last := o.Samples[n-1]
 		r.Counts, r.Mode, r.IndexUsed, r.Covered = last.Counts, last.Mode, last.IndexUsed, last.Covered

@@ -15,6 +15,7 @@ import (
 	"mrbench/internal/bench"
 	"mrbench/internal/parity"
 	"mrbench/internal/target"
+	"mrbench/internal/telemetry"
 	"mrbench/mr"
 	"mrbench/splitter"
 )
@@ -34,6 +35,9 @@ type measurement struct {
 	coll     *mongo.Collection
 	variants []variant
 	out      *outputs
+
+	sampler *telemetry.Sampler
+	load    *bench.Series // of the run that was measured last
 
 	ranges []splitter.Range
 	types  []string
@@ -62,6 +66,7 @@ func (m *measurement) run(ctx context.Context) error {
 // measureRows measures all rows and saves them. end says how the measurement ended; with err there is nothing to print.
 func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	m.first = -1
+	defer m.observe(ctx)()
 	if m.result.Context.Schedule == nil {
 		m.result.Context.Schedule = m.o.schedule()
 	}
@@ -79,6 +84,9 @@ func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	m.result.Annotate()
 	if stopped == nil {
 		m.explainDifference(ctx)
+	}
+	if trouble := m.sampler.Trouble(); trouble != "" {
+		m.warn("%s", trouble)
 	}
 	end = m.verdict(stopped)
 	m.result.ExitCode = exitCode(ctx, end)
@@ -164,7 +172,7 @@ func (m *measurement) finished(s bench.Sample) error {
 	}
 	s.Parts = nil // the last run's are in its row
 	m.result.Samples = append(m.result.Samples, s)
-	return m.file.Sample(s)
+	return firstError(m.file.Sample(s), m.saveLoad(s))
 }
 
 // since is a moment as samples have it: seconds after the start of the run.
@@ -193,12 +201,14 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	if v.ranges {
 		c.Ranges = m.ranges
 	}
+	span := m.sampler.Start(ctx)
 	start := m.app.env.Now()
 	rep, err := mr.Run(ctx, c)
+	usage := m.used(span)
 	if err != nil {
 		return bench.Sample{}, unsupported(err, "mapReduce")
 	}
-	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Mode: rep.Mode, OutputDBs: len(rep.Databases), ServerSeconds: milliseconds(rep.ServerMS)}
+	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Mode: rep.Mode, OutputDBs: len(rep.Databases), ServerSeconds: milliseconds(rep.ServerMS), Usage: usage}
 	if v.ranges {
 		s.MergeSeconds = &rep.MergeSeconds
 	}
@@ -266,13 +276,15 @@ func (m *measurement) aggregate(ctx context.Context, row int, warmup bool) (benc
 		}
 		return nil
 	}
+	span := m.sampler.Start(ctx)
 	start := m.app.env.Now()
 	rep, err := aggregate.Run(ctx, c)
+	usage := m.used(span)
 	if err != nil {
 		return bench.Sample{}, unsupported(err, "aggregate")
 	}
 	output := rep.Output
-	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Counts: bench.Counts{Output: &output}, IndexUsed: rep.IndexUsed}
+	s := bench.Sample{Start: m.since(start), Seconds: rep.Seconds, Counts: bench.Counts{Output: &output}, IndexUsed: rep.IndexUsed, Usage: usage}
 	if c.Covered {
 		covered := rep.IsCovered
 		s.Covered = &covered

@@ -17,6 +17,7 @@ import (
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
 	"mrbench/internal/target"
+	"mrbench/internal/telemetry"
 	"mrbench/splitter"
 )
 
@@ -35,6 +36,7 @@ type runOptions struct {
 	save        string
 	keep        bool
 	scheduleOptions
+	sampleEvery time.Duration
 }
 
 func (o runOptions) sorted() bool { return o.sort && !o.noSort }
@@ -94,6 +96,7 @@ to cover the collection before any row runs. Outputs go to databases of the run'
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.save, "save", "", "append the result to this file instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
+	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
 	return c
 }
 
@@ -109,6 +112,9 @@ func (o runOptions) check(cmd *cobra.Command) error {
 				return usageError("--%s names one variant and %s a fixed list; use one of them", name, which)
 			}
 		}
+	}
+	if o.sampleEvery != 0 && o.sampleEvery < leastInterval {
+		return usageError("--sample-every %v: it is at least %v, so that it is no load itself, or 0", o.sampleEvery, leastInterval)
 	}
 	if o.noSort && o.sort && cmd.Flags().Changed("sort") {
 		return usageError("--sort and --no-sort exclude each other")

@@ -52,7 +52,9 @@ type Target struct {
 	// Predicate is the form of range filters that this server can use an index for.
 	Predicate splitter.Predicate
 
-	close func() error
+	wire    *wire
+	options *options.ClientOptions // without the wire
+	close   func() error
 }
 
 // UnreachableError means that no server answered in time.
@@ -135,7 +137,9 @@ func (t *Target) dial(ctx context.Context, c Config, o *options.ClientOptions) e
 	if o.ConnectTimeout == nil {
 		o.SetConnectTimeout(c.Timeout)
 	}
-	client, err := mongo.Connect(ctx, o)
+	uncounted := *o
+	t.options, t.wire = &uncounted, newWire(o.Dialer)
+	client, err := mongo.Connect(ctx, o.SetDialer(t.wire))
 	if err != nil {
 		return &UnreachableError{t.Address, c.Timeout, err}
 	}
@@ -192,6 +196,16 @@ func (t *Target) ask(ctx context.Context) error {
 		t.Predicate = splitter.Expr
 	}
 	return nil
+}
+
+// Bytes is what went over the client's connections so far, as it went over the wire.
+func (t *Target) Bytes() (sent, received int64) { return t.wire.sent.Load(), t.wire.received.Load() }
+
+// Observer is another client of the same server, with connections of its own that Bytes does not count. Disconnect it
+// after use.
+func (t *Target) Observer(ctx context.Context) (*mongo.Client, error) {
+	o := *t.options
+	return mongo.Connect(ctx, o.SetMaxPoolSize(1).SetMinPoolSize(0))
 }
 
 // closeTimeout is how long a client may take to say goodbye.

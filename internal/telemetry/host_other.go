@@ -1,0 +1,11 @@
+//go:build !linux
+
+package telemetry
+
+import "time"
+
+func thisHost() host { return system{} }
+
+func (system) process(int) (process, error) { return process{}, errNoProcess }
+
+func (system) ownCPU() (time.Duration, bool) { return 0, false }

@@ -12,13 +12,26 @@ import (
 // print shows the result in the format asked for.
 func (m *measurement) print() error {
 	r := &m.result
+	if err := m.app.printAs(r, runCSV(r), resultTables(r)...); err != nil {
+		return err
+	}
+	m.app.tell("saved in %s", m.file.Path)
+	return nil
+}
+
+// resultTables shows a result. It is made from what the result file keeps alone, so that run and report show the same.
+func resultTables(r *bench.Result) []*report.Table {
 	var tables []*report.Table
-	if !m.o.ladder && len(m.o.rows) == 0 {
+	if option(r, "ladder") != "true" && option(r, "rows") == "" && len(r.Rows) > 0 {
 		if t := partsTable(r.Rows[0]); t != nil {
 			tables = append(tables, t)
 		}
 	}
-	tables = append(tables, timesTable(r), countsTable(r))
+	tables = append(tables, timesTable(r))
+	if t := usageTable(r); t != nil {
+		tables = append(tables, t)
+	}
+	tables = append(tables, countsTable(r))
 	if t := differenceTable(r.Difference); t != nil {
 		tables = append(tables, t)
 	}
@@ -29,11 +42,15 @@ func (m *measurement) print() error {
 	for _, w := range r.Warnings {
 		*notes = append(*notes, "warning: "+w)
 	}
-	if err := m.app.printAs(r, runCSV(r), tables...); err != nil {
-		return err
+	return tables
+}
+
+// option is the value that a flag of the run had; "" when the result does not say.
+func option(r *bench.Result, name string) string {
+	if v, ok := r.Context.Options[name]; ok {
+		return fmt.Sprint(v)
 	}
-	m.app.tell("saved in %s", m.file.Path)
-	return nil
+	return ""
 }
 
 // partsTable shows the ranges of one row's last run; nil when it has none.
@@ -291,6 +308,8 @@ func runCSV(r *bench.Result) *report.Table {
 		"id", "label", "threads", "ranges", "output_dbs", "median_seconds", "min_seconds", "max_seconds", "runs",
 		"server_seconds", "merge_seconds", "input", "emit", "reduce", "output", "mode", "index_used", "covered",
 		"speedup", "keys", "sum", "digest", "agrees", "skipped", "error", "ns", "documents", "server", "version",
+		"server_cpu_seconds", "client_cpu_seconds", "process_cpu_seconds", "server_peak_bytes", "client_peak_bytes", "process_peak_bytes",
+		"disk_read_bytes", "disk_written_bytes", "sent_bytes", "received_bytes",
 	} {
 		t.Columns = append(t.Columns, report.Column{Title: name})
 	}
@@ -316,11 +335,18 @@ func runCSV(r *bench.Result) *report.Table {
 		if x := row.Answer; x != nil {
 			keys, sum, digest = report.Int(x.Keys), report.Str(x.Sum), report.Str(x.Digest)
 		}
+		used := row.Usage
+		if used == nil {
+			used = &bench.Usage{}
+		}
 		t.Add(report.Str(row.ID), report.Str(row.Label), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), report.Int(int64(row.OutputDBs)),
 			float(median), float(least), float(most), report.Int(int64(runs)), float(row.ServerSeconds), float(row.MergeSeconds),
 			report.IntOr(row.Counts.Input), report.IntOr(row.Counts.Emit), report.IntOr(row.Counts.Reduce), report.IntOr(row.Counts.Output),
 			report.Str(row.Mode), report.Str(row.IndexUsed), truth(row.Covered), float(row.Speedup), keys, sum, digest, truth(row.Agrees),
-			report.Str(row.Skipped), report.Str(row.Error), report.Str(r.Dataset.NS), report.Int(r.Dataset.Documents), report.Str(r.Server.Kind), report.Str(r.Server.Version))
+			report.Str(row.Skipped), report.Str(row.Error), report.Str(r.Dataset.NS), report.Int(r.Dataset.Documents), report.Str(r.Server.Kind), report.Str(r.Server.Version),
+			float(used.ServerCPUSeconds), float(used.ClientCPUSeconds), float(used.ProcessCPUSeconds),
+			report.IntOr(used.ServerPeakBytes), report.IntOr(used.ClientPeakBytes), report.IntOr(used.ProcessPeakBytes),
+			report.IntOr(used.DiskReadBytes), report.IntOr(used.DiskWrittenBytes), report.IntOr(used.SentBytes), report.IntOr(used.ReceivedBytes))
 	}
 	return t
 }

@@ -39,6 +39,9 @@ func (c *call) firstReply(ctx context.Context, cur *cursor, size int64, peek, si
 
 // fill appends one batch: at most size documents and batchBytes bytes, at least one document when size allows it.
 func (c *call) fill(ctx context.Context, cur *cursor, name string, size int64) error {
+	if cur.scripts != nil {
+		defer cur.scripts.Watch(ctx)()
+	}
 	at := c.startArray(name)
 	from, n := len(c.b), 0
 	for int64(n) < size && !cur.eof {

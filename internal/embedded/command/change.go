@@ -40,6 +40,7 @@ func (c *call) newChange(ns store.NS, filter, sort, let bsonx.Doc, hint bsonx.Va
 
 // one changes the first document that matches, or inserts.
 func (h *change) one(ctx context.Context) error {
+	defer h.read.watch(ctx)()
 	h.read.limit = 1
 	id, err := h.first(ctx, nil)
 	if err != nil || id == nil && h.insert == nil {
@@ -95,6 +96,7 @@ func (h *change) open(ctx context.Context, snap *store.Snap) (query.Source, erro
 // many changes every document that matches. It reports whether there was one. An error leaves
 // what was changed before it.
 func (h *change) many(ctx context.Context) (found bool, err error) {
+	defer h.read.watch(ctx)()
 	snap := h.c.s.db.Snapshot()
 	defer func() { _ = snap.Close() }()
 	src, err := h.open(ctx, snap)

@@ -57,6 +57,7 @@ func (r *read) count(ctx context.Context, s *Server, snap *store.Snap) (int64, e
 		}
 		return n, nil
 	}
+	defer r.watch(ctx)()
 	src, err := r.open(ctx, s, snap)
 	if err != nil || src == nil {
 		return 0, err

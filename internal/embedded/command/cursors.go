@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/expr"
 	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
 	"mrbench/internal/embedded/store"
@@ -22,6 +23,7 @@ type cursor struct {
 	snap    *store.Snap
 	src     query.Source
 	project *query.Projection // nil: documents as they come
+	scripts *expr.Scripts     // of both; nil: none
 
 	block   []bsonx.Doc // what the source gave last and is not handed out yet
 	left    int64       // documents still to be returned under the limit; negative: no limit

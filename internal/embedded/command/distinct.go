@@ -93,6 +93,7 @@ func (d *distinctValues) append(v bsonx.Value) error {
 }
 
 func (d *distinctValues) read(ctx context.Context, s *Server, snap *store.Snap, r *read) error {
+	defer r.watch(ctx)()
 	src, err := r.open(ctx, s, snap)
 	if err != nil || src == nil {
 		return err

@@ -165,6 +165,7 @@ func (c *call) explainRead(ctx context.Context, snap *store.Snap, r *read, stats
 	}
 	c.queryPlanner(r, plan)
 	if stats {
+		defer r.watch(ctx)()
 		if err := c.executionStats(ctx, snap, plan); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func find(ctx context.Context, c *call) error {
 		c.emptyReply(cur.ns)
 		return nil
 	}
-	cur.project = r.project
+	cur.project, cur.scripts = r.project, &r.scripts
 	if r.limit > 0 {
 		cur.left = r.limit
 	}

@@ -47,6 +47,7 @@ func (c *call) modify(ctx context.Context, ns store.NS, a modifyArgs) error {
 	if err != nil {
 		return err
 	}
+	defer h.read.watch(ctx)()
 	project, err := c.modifyProjection(h)
 	if err != nil {
 		return err

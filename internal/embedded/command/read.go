@@ -33,13 +33,18 @@ type read struct {
 	parsedFilter *query.Filter
 	parsedSort   *query.SortSpec
 	scope        *expr.Scope
+	scripts      expr.Scripts // the $functions of the filter and the projection
 }
+
+// watch lets the end of ctx stop the read's JavaScript, until stop is called.
+func (r *read) watch(ctx context.Context) (stop func()) { return r.scripts.Watch(ctx) }
 
 // parse checks the filter and the sort, before anything is looked up: a bad filter fails on a missing collection too.
 func (r *read) parse() (err error) {
 	if r.scope, err = letScope(r.let); err != nil {
 		return err
 	}
+	r.scope = r.scope.WithScripts(&r.scripts)
 	if r.parsedFilter, err = query.ParseFilter(r.filter, r.scope); err != nil {
 		return err
 	}
@@ -110,7 +115,7 @@ func (r *read) viewPipeline(s *Server, snap *store.Snap, view *store.Collection)
 	})
 }
 
-// letScope has the variables of a command's let; their values are constant expressions.
+// letScope has the variables of a command's let; their values are constant expressions, without JavaScript.
 func letScope(let bsonx.Doc) (*expr.Scope, error) {
 	scope := &expr.Scope{}
 	if len(let) == 0 {

@@ -39,10 +39,13 @@ func (x *Scripts) Use() { x.used = true }
 func (x *Scripts) Used() bool { return x.used }
 
 // Watch interrupts running scripts when ctx ends, until stop is called; stop must be
-// called when no script runs. Scripts begun meanwhile are watched too.
+// called when no script runs. Scripts begun meanwhile are watched too. A Watch within another does nothing.
 func (x *Scripts) Watch(ctx context.Context) (stop func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.ctx != nil || !x.used {
+		return func() {}
+	}
 	x.ctx = ctx
 	for _, r := range x.all {
 		x.stops = append(x.stops, r.Watch(ctx))
@@ -127,7 +130,7 @@ func parseFunction(c *compiler, name string, arg bsonx.Value) (node, error) {
 	}
 	x := c.scope.Scripts()
 	if x == nil {
-		return nil, errf(mongoerr.CommandNotSupported, "%s is not supported here by this engine", name)
+		return nil, errf(mongoerr.CommandNotSupported, "%s is not supported in this place by this engine: it may stand in a filter's $expr, a projection and in stages", name)
 	}
 	x.Use()
 	n := &functionNode{scripts: x, src: body.Str(), slot: c.functions}

@@ -24,6 +24,7 @@ type config struct {
 	sort     *query.SortSpec
 	limit    int64
 	scope    bsonx.Doc
+	scripts  expr.Scripts // the $functions of the query
 	jsMode   bool
 	verbose  bool
 	out      output
@@ -65,7 +66,7 @@ func parse(dbName string, cmd bsonx.Doc) (*config, error) {
 func (c *config) parseRead(cmd bsonx.Doc) (err error) {
 	switch v := cmd.Get("query"); {
 	case v.Type == bsonx.TypeEmbeddedDocument:
-		if c.filter, err = query.ParseFilter(v.Doc(), &expr.Scope{}); err != nil {
+		if c.filter, err = query.ParseFilter(v.Doc(), (&expr.Scope{}).WithScripts(&c.scripts)); err != nil {
 			return err
 		}
 	case v.Truthy():

@@ -193,6 +193,7 @@ func (j *job) mapAll(ctx context.Context, snap *store.Snap, coll *store.Collecti
 	if err != nil {
 		return err
 	}
+	defer j.c.scripts.Watch(ctx)()
 	defer in.close()
 	var all int64
 	if j.c.filter == nil || j.c.filter.Empty() {

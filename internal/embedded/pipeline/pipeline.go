@@ -90,7 +90,7 @@ func Parse(stages bsonx.Doc, o Options) (*Pipeline, error) {
 	if len(o.Collation) > len(bsonx.Empty) {
 		return nil, errf(mongoerr.CommandNotSupported, "collation is not supported by this engine")
 	}
-	scope := (&expr.Scope{}).With("NOW", expr.Now()).WithScripts(&expr.Scripts{})
+	scope := (&expr.Scope{}).With("NOW", expr.Now())
 	if len(o.Let) > len(bsonx.Empty) {
 		for it := o.Let.Iter(); it.Next(); {
 			name := string(it.Name())
@@ -108,6 +108,8 @@ func Parse(stages bsonx.Doc, o Options) (*Pipeline, error) {
 			scope = scope.With(name, v)
 		}
 	}
+	// Not before: nothing would stop a script of let.
+	scope = scope.WithScripts(&expr.Scripts{})
 	return parse(stages, o, scope, false)
 }
 

@@ -2,7 +2,8 @@
 //
 // Pairs collect in an arena; when it is full it is sorted and written to a
 // temporary file as one run. At the end the runs and what is still in memory are
-// merged once.
+// merged once. Where a second processor may help (Options.Parallel), a run is written beside the collecting, and the
+// merge goes ahead of its reader.
 //
 // Invariants: pairs with equal keys come out in the order they went in; without a
 // spill no file is touched; every block of a file carries a checksum, so a short or

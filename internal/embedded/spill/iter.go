@@ -11,6 +11,8 @@ type Iter struct {
 	on   bool
 	err  error
 	done bool
+
+	ahead *ahead // nil: the caller's goroutine merges
 }
 
 // merged is a source and the pair it stands on.
@@ -106,6 +108,14 @@ func (it *Iter) replay(i int) {
 
 // Next goes to the next pair; false at the end or on an error.
 func (it *Iter) Next() bool {
+	if it.ahead != nil {
+		return it.ahead.next()
+	}
+	return it.step()
+}
+
+// step merges one pair.
+func (it *Iter) step() bool {
 	if it.err != nil || it.done {
 		return false
 	}
@@ -129,14 +139,35 @@ func (it *Iter) Next() bool {
 	return true
 }
 
-func (it *Iter) Key() []byte   { return it.key }
-func (it *Iter) Value() []byte { return it.val }
+// Key is valid until the next Next.
+func (it *Iter) Key() []byte {
+	if it.ahead != nil {
+		return it.ahead.key
+	}
+	return it.key
+}
+
+// Value is valid until the next Next.
+func (it *Iter) Value() []byte {
+	if it.ahead != nil {
+		return it.ahead.val
+	}
+	return it.val
+}
 
 // Err is what ended the walk early.
-func (it *Iter) Err() error { return it.err }
+func (it *Iter) Err() error {
+	if it.ahead != nil {
+		return it.ahead.err
+	}
+	return it.err
+}
 
 // Close closes the files, which the sorter's Close removes. Idempotent.
 func (it *Iter) Close() error {
+	if it.ahead != nil {
+		it.ahead.stop()
+	}
 	var first error
 	for _, m := range it.srcs {
 		if err := m.src.close(); err != nil && first == nil {

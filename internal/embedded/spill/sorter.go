@@ -12,6 +12,9 @@ type Options struct {
 	FS          vfs.FS // where temporary files go
 	Dir         string // an existing directory; files are named uniquely in it and removed by Close
 	MemoryLimit int64  // bytes of keys, values and bookkeeping; at least 1 MiB is used
+	// Parallel lets the sorter use a second processor: runs are sorted and written while pairs are added, and merged
+	// while they are read. It spills at half the limit, because the other half may still be on its way to disk.
+	Parallel bool
 }
 
 // Block sizes of run files. A merge holds one block of every run.
@@ -28,6 +31,8 @@ type Sorter struct {
 	name    string // of the files, before their number
 	block   int
 	mem     arena
+	limit   int64 // of mem, bytes
+	away    *writing
 	runs    []string
 	n       int64
 	spilled int64
@@ -38,11 +43,16 @@ type Sorter struct {
 // NewSorter returns an empty sorter. It does nothing on disk until memory is full.
 func NewSorter(o Options) *Sorter {
 	o.MemoryLimit = max(o.MemoryLimit, minLimit)
-	return &Sorter{
+	s := &Sorter{
 		o:     o,
 		name:  fmt.Sprintf("spill-%016x", rand.Uint64()),
 		block: int(min(max(o.MemoryLimit/128, minBlock), maxBlock)),
+		limit: o.MemoryLimit,
 	}
+	if o.Parallel {
+		s.limit /= 2
+	}
+	return s
 }
 
 // Add copies key and value. An error comes from writing a run, and stays.
@@ -53,7 +63,7 @@ func (s *Sorter) Add(key, value []byte) error {
 	if len(key) > maxLength || len(value) > maxLength {
 		return fmt.Errorf("sort: a pair of %d and %d bytes is too large", len(key), len(value))
 	}
-	if s.mem.size()+int64(len(key)+len(value)) > s.o.MemoryLimit && len(s.mem.refs) > 0 {
+	if s.mem.size()+int64(len(key)+len(value)) > s.limit && len(s.mem.refs) > 0 {
 		if err := s.spill(); err != nil {
 			s.err = err
 			return err
@@ -70,18 +80,30 @@ func (s *Sorter) Len() int64 { return s.n }
 // Spilled is the number of bytes written to files so far.
 func (s *Sorter) Spilled() int64 { return s.spilled }
 
-// spill writes what is in memory as a sorted run.
+// spill writes what is in memory as a sorted run, or has it written.
 func (s *Sorter) spill() error {
-	s.mem.sort()
+	if err := s.settle(); err != nil {
+		return err
+	}
 	path := s.o.FS.PathJoin(s.o.Dir, fmt.Sprintf("%s-%d", s.name, len(s.runs)))
 	s.runs = append(s.runs, path) // before it exists, so that Close removes what a failure leaves
-	n, err := writeRun(s.o.FS, path, &s.mem, s.block)
-	s.spilled += n
-	if err != nil {
-		return fmt.Errorf("sort: write %s: %w", path, err)
+	if s.o.Parallel {
+		s.mem = s.writeBeside(path)
+		return nil
 	}
-	s.mem.reset()
-	return nil
+	n, err := s.writeRun(path, &s.mem)
+	s.spilled += n
+	return err
+}
+
+// writeRun sorts an arena, writes it and empties it.
+func (s *Sorter) writeRun(path string, a *arena) (n int64, err error) {
+	a.sort()
+	if n, err = writeRun(s.o.FS, path, a, s.block); err != nil {
+		return n, fmt.Errorf("sort: write %s: %w", path, err)
+	}
+	a.reset()
+	return n, nil
 }
 
 // Sort ends adding and returns the pairs in key order. It may be called once.
@@ -91,10 +113,17 @@ func (s *Sorter) Sort() (*Iter, error) {
 	}
 	s.err = fmt.Errorf("sort: no more pairs can be added after sorting")
 	s.mem.sort()
-	it, err := newIter(s)
+	err := s.settle()
+	var it *Iter
+	if err == nil {
+		it, err = newIter(s)
+	}
 	if err != nil {
 		s.err = err
 		return nil, err
+	}
+	if s.o.Parallel && len(s.runs) > 0 {
+		it.readAhead()
 	}
 	s.iter = it
 	return it, nil
@@ -107,6 +136,7 @@ func (s *Sorter) Close() error {
 		first = s.iter.Close()
 		s.iter = nil
 	}
+	_ = s.settle() // its error was told, or nobody asked for the pairs
 	for _, path := range s.runs {
 		err := s.o.FS.Remove(path)
 		if err != nil && !vfsNotExist(err) && first == nil {
@@ -114,7 +144,7 @@ func (s *Sorter) Close() error {
 		}
 	}
 	s.runs = nil
-	s.mem = arena{}
+	s.mem, s.away = arena{}, nil
 	if s.err == nil {
 		s.err = fmt.Errorf("sort: the sorter is closed")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -31,8 +32,8 @@ func drain(t testing.TB, it *Iter) []pair {
 func TestSortsStably(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		fs := vfs.NewMem()
-		s := NewSorter(Options{FS: fs, Dir: ""})
-		s.o.MemoryLimit = rapid.Int64Range(50, 20000).Draw(r, "limit")
+		s := NewSorter(Options{FS: fs, Dir: "", Parallel: rapid.Bool().Draw(r, "parallel")})
+		s.limit = rapid.Int64Range(50, 20000).Draw(r, "limit")
 		key := rapid.OneOf(
 			rapid.SliceOfN(rapid.Byte(), 0, 12),
 			rapid.SliceOfN(rapid.ByteRange(0, 1), 0, 20),
@@ -140,13 +141,16 @@ func TestNoSpillTouchesNoDisk(t *testing.T) {
 }
 
 // fill makes a sorter with at least one run and returns the path of that run.
-func fill(t *testing.T, fs vfs.FS) (*Sorter, string) {
+func fill(t *testing.T, fs vfs.FS, parallel bool) (*Sorter, string) {
 	t.Helper()
-	s := NewSorter(Options{FS: fs})
+	s := NewSorter(Options{FS: fs, Parallel: parallel})
 	for i := 0; len(s.runs) == 0; i++ {
 		if err := s.Add(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), []byte("value")); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := s.settle(); err != nil {
+		t.Fatal(err)
 	}
 	return s, s.runs[0]
 }
@@ -163,24 +167,19 @@ func walk(s *Sorter) error {
 
 // A wrong byte anywhere in a run and a run cut short anywhere are errors.
 func TestDamagedRun(t *testing.T) {
-	mem := vfs.NewMem()
-	s, path := fill(t, mem)
-	size := readAll(t, mem, path)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range 60 {
-		at := rng.IntN(len(size))
-		if i < 12 {
-			at = i // the first header
-		} else if i < 20 {
-			at = len(size) - 1 - (i - 12) // the last block
-		}
+		where := rng.Float64()
 		for _, cut := range []bool{false, true} {
 			fs := vfs.NewMem()
-			s, path := fill(t, fs)
+			s, path := fill(t, fs, i%2 == 0)
 			data := readAll(t, fs, path)
+			at := int(where * float64(len(data)))
+			if i < 12 {
+				at = i // the first header
+			} else if i < 20 {
+				at = len(data) - 1 - (i - 12) // the last block
+			}
 			if cut {
 				data = data[:at]
 			} else {
@@ -225,37 +224,90 @@ func readAll(t *testing.T, fs vfs.FS, path string) []byte {
 }
 
 func TestWriteErrorIsReportedAndStays(t *testing.T) {
+	for _, parallel := range []bool{false, true} {
+		toggle := &errorfs.Toggle{Injector: errorfs.ErrInjected.If(errorfs.Writes)}
+		s := NewSorter(Options{FS: errorfs.Wrap(vfs.NewMem(), toggle), Parallel: parallel})
+		toggle.On()
+		var err error
+		for i := 0; err == nil && i < 1_000_000; i++ {
+			err = s.Add([]byte("key"), []byte("value"))
+		}
+		if err == nil {
+			t.Fatal("no error from a disk that takes no writes")
+		}
+		if s.Add(nil, nil) == nil {
+			t.Error("a sorter that lost a run takes pairs")
+		}
+		if _, err := s.Sort(); err == nil {
+			t.Error("a sorter that lost a run sorts")
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The last run may still be on its way when sorting begins.
+func TestWriteErrorOfTheLastRun(t *testing.T) {
 	toggle := &errorfs.Toggle{Injector: errorfs.ErrInjected.If(errorfs.Writes)}
-	s := NewSorter(Options{FS: errorfs.Wrap(vfs.NewMem(), toggle)})
+	fs := vfs.NewMem()
+	s := NewSorter(Options{FS: errorfs.Wrap(fs, toggle), Parallel: true})
 	toggle.On()
-	var err error
-	for i := 0; err == nil && i < 1_000_000; i++ {
-		err = s.Add([]byte("key"), []byte("value"))
-	}
-	if err == nil {
-		t.Fatal("no error from a disk that takes no writes")
-	}
-	if s.Add(nil, nil) == nil {
-		t.Error("a sorter that lost a run takes pairs")
+	for len(s.runs) == 0 {
+		if err := s.Add([]byte("key"), []byte("value")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := s.Sort(); err == nil {
-		t.Error("a sorter that lost a run sorts")
+		t.Error("a sorter that lost its only run sorts")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+	if left, _ := fs.List(""); len(left) != 0 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+// A reader that has seen enough leaves neither files nor goroutines, at whatever pair it stops.
+func TestCloseInTheMiddle(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for _, pairs := range []int{0, 1, 30_000} {
+		fs := vfs.NewMem()
+		s, _ := fill(t, fs, true)
+		it, err := s.Sort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range pairs {
+			it.Next()
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if it.Next() {
+			t.Error("a closed iterator goes on")
+		}
+		if left, _ := fs.List(""); len(left) != 0 {
+			t.Errorf("files left: %v", left)
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines, %d before", after, before)
 	}
 }
 
 func BenchmarkSort(b *testing.B) {
 	for _, bc := range []struct {
-		name  string
-		limit int64
-	}{{"memory", 4 << 30}, {"spill64MiB", 64 << 20}} {
+		name     string
+		limit    int64
+		parallel bool
+	}{{"memory", 4 << 30, false}, {"spill64MiB", 64 << 20, false}, {"spill64MiB parallel", 64 << 20, true}} {
 		b.Run(bc.name, func(b *testing.B) {
 			const n = 2_000_000
 			dir := b.TempDir()
 			for range b.N {
-				s := NewSorter(Options{FS: vfs.Default, Dir: dir, MemoryLimit: bc.limit})
+				s := NewSorter(Options{FS: vfs.Default, Dir: dir, MemoryLimit: bc.limit, Parallel: bc.parallel})
 				rng := rand.New(rand.NewPCG(1, 2))
 				var k [16]byte
 				for range n {

@@ -67,7 +67,9 @@ func (db *DB) CreateIndex(ctx context.Context, ns NS, spec bsonx.Doc) (existed b
 // buildIndex writes the entries of all of c's documents under ix's id, which is reserved. The
 // collection's lock is held.
 func (db *DB) buildIndex(ctx context.Context, c *Collection, ix *Index) (n indexCounter, mask uint64, err error) {
-	sorter := spill.NewSorter(db.SpillOptions(buildMemory))
+	o := db.SpillOptions(buildMemory)
+	o.Parallel = true
+	sorter := spill.NewSorter(o)
 	defer func() {
 		if err2 := sorter.Close(); err == nil {
 			err = err2

@@ -12,7 +12,7 @@ import (
 // How an unacknowledged load is waited for: the count must stand still this
 // long before documents count as lost.
 const (
-	settleEvery = 100 * time.Millisecond
+	settleEvery = 5 * time.Millisecond
 	settleFor   = 3 * time.Second
 )
 

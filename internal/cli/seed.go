@@ -24,6 +24,7 @@ type seedOptions struct {
 	index        string
 	drop         bool
 	sourceOptions
+	sweepOptions
 }
 
 // seedDefaults are what run --docs seeds with.
@@ -52,16 +53,34 @@ only when --index says so. --emit ndjson writes them to standard output instead.
 by gzip or zstd, of any size. JSON may be Extended JSON. A broken record stops the load, with its
 file, line and byte, unless --skip-bad names a file for such records. A column of a CSV header may
 have a type: name.string(), age.int32(), n.int64(), x.double(), d.decimal(), id.objectId(),
-u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).`,
+u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).
+
+--sweep loads the same --docs documents (100,000 unless said) at every point of a grid, --runs times, round by round
+in another order each round, and shows times, rates, the best point, and what each setting does when all others stay.
+Settings that are not on the grid have their flags' values. Documents of files are read into memory before. Each
+point gets a new collection in a database of the run's own, which is dropped afterwards. With prefill, filling one
+anew for each point would take most of the time: a prefilled collection is loaded once, points add to it one after
+the other, and it is replaced when it has grown by a tenth. Combinations that would measure nothing are left out,
+and it says which. In write-concern, majority+j is majority,j.`,
 		Example: `  mrbench seed --docs 10M
   mrbench seed --docs 500k --keys 1000 --ns test.few --index before
   mrbench seed --generator people --docs 1M --emit ndjson >people.ndjson
   mrbench seed --ns test.people --from people.ndjson
   mrbench seed --ns test.reviews --from reviews/ --select reviews --skip-bad bad.ndjson --writers 5
   mrbench seed --from reviews/ --select reviews --plan 6
+  mrbench seed --sweep batch=1,100,1000,10000 writers=1,4 index=none,before
+  mrbench seed --sweep write-concern=0,1,majority,j ordered=true,false prefill=0,1M --docs 100k
   mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(o.sweep) > 0 {
+				return a.runSweep(cmd, o, args)
+			}
+			for _, n := range onlyWithSweep {
+				if cmd.Flags().Changed(n) {
+					return usageError("--%s is for --sweep", n)
+				}
+			}
 			if err := a.formats("seed", formatTable, formatJSON); err != nil {
 				return err
 			}
@@ -87,7 +106,8 @@ u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).`,
 	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
-	o.flags(c)
+	o.sourceOptions.flags(c)
+	o.sweepOptions.flags(c)
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
 	"mrbench/internal/target"
+	"mrbench/internal/telemetry"
 	"mrbench/seed"
 	"mrbench/seed/sweep"
 )
@@ -176,7 +177,7 @@ func (s *sweeping) run(ctx context.Context) error {
 	if err := s.announce(ctx); err != nil {
 		return a.explain(err, s.t)
 	}
-	s.observe()
+	defer s.observe(ctx)()
 	if err := s.file.Line(sweepLine{
 		"sweep", r.SchemaVersion, r.Documents, r.Generator, r.Key, r.Runs, r.Seed, r.CPU, r.Server, s.conf.Points, r.Skipped, r.Context,
 	}); err != nil {
@@ -201,7 +202,7 @@ func (s *sweeping) run(ctx context.Context) error {
 			a.tell("%sfailed: %s", line, x.Error)
 		} else {
 			rate := float64(x.Documents) / max(x.Seconds, 1e-9)
-			a.tell("%s%.2f s, %s documents/s", line, x.Seconds, report.Thousands(int64(rate)))
+			a.tell("%s%.3f s, %s documents/s", line, x.Seconds, report.Thousands(int64(rate)))
 		}
 		if done == len(s.conf.Points) && done < total {
 			took := a.env.Now().Sub(started)
@@ -259,8 +260,37 @@ func serverOf(t *target.Target) bench.Server {
 	return bench.Server{Kind: t.Kind, Version: t.Version, WireVersion: t.WireVersion, Topology: t.Topology, Address: t.Address}
 }
 
-// observe is how processor seconds are had.
-func (s *sweeping) observe() {}
+// observe begins to note the processor seconds of each load. The function that comes back ends it.
+func (s *sweeping) observe(ctx context.Context) func() {
+	client, err := s.t.Observer(ctx)
+	if err != nil {
+		s.result.Warnings = append(s.result.Warnings, fmt.Sprintf("the server's processor seconds are not known: %v", err))
+		return func() {}
+	}
+	sampler := telemetry.Open(ctx, telemetry.Config{Client: client, Interval: time.Hour}) // beginning and end are enough
+	s.result.CPU = "server"
+	if sampler.Telemetry().Server == bench.SameProcess {
+		s.result.CPU = "shared"
+	}
+	s.conf.Observe = func(ctx context.Context) func() *float64 {
+		span := sampler.Start(ctx)
+		return func() *float64 {
+			used, _ := span.End()
+			if used == nil {
+				return nil
+			}
+			if s.result.CPU == "shared" {
+				return used.ProcessCPUSeconds
+			}
+			return used.ServerCPUSeconds
+		}
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+		defer cancel()
+		_ = client.Disconnect(ctx) // nothing depends on it any more
+	}
+}
 
 // The lines of a sweep in a result file.
 type (

@@ -67,7 +67,11 @@ func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	if len(o.from) > 0 {
 		o.from = append(o.from, args...)
-		if n := set("generator", "template", "emit", "docs", "seed", "keys"); n != "" {
+		none := []string{"generator", "template", "emit", "docs", "seed", "keys"}
+		if len(o.sweep) > 0 { // takes the first documents, and points in a random order
+			none = []string{"generator", "template", "keys"}
+		}
+		if n := set(none...); n != "" {
 			return usageError("--from loads files: --%s has no part in it", n)
 		}
 	} else {

@@ -39,9 +39,10 @@ type common struct {
 
 // app is one run of the program.
 type app struct {
-	env    Env
-	v      *viper.Viper
-	common common
+	env      Env
+	v        *viper.Viper
+	common   common
+	profiles profiles
 }
 
 // Run runs the program and returns its exit code. It is over when everything it started is.
@@ -55,6 +56,9 @@ func Run(ctx context.Context, env Env) int {
 	root := a.newRoot()
 	root.SetArgs(append([]string{}, env.Args...))
 	err := root.ExecuteContext(ctx)
+	if perr := a.profiles.stop(env.path); err == nil {
+		err = perr
+	}
 	code := exitCode(ctx, err)
 	if err != nil {
 		if i, ok := errors.AsType[*interruptError](context.Cause(ctx)); ok {
@@ -122,7 +126,10 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
-			return target.CheckURI(a.common.uri)
+			if err := target.CheckURI(a.common.uri); err != nil {
+				return err
+			}
+			return a.profiles.start(a.env.path)
 		},
 	}
 	root.SetIn(a.env.Stdin)
@@ -131,6 +138,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
+	a.profiles.flags(root)
 	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newCompare(), a.newServe(), a.newClean(), a.newVersion())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,39 +31,69 @@ func (p *runProgress) lineAt(i, width int, now time.Time) string {
 	case i > maxBars:
 		return cut(fmt.Sprintf("  and %d more at the same time", len(p.now.slots)-maxBars), width)
 	default:
-		return p.barLine(p.now.slots[i-1], width, now)
+		return p.barLine(p.now.running()[i-1], width, now)
 	}
+}
+
+// running is what the threads do, in the order of the ranges; those that have nothing left to do come last.
+func (t *turn) running() []slot {
+	return slices.SortedStableFunc(slices.Values(t.slots), func(a, b slot) int { return cmp.Compare(uint(a.part), uint(b.part)) })
 }
 
 // headLine says which row runs, for how long, and what is left of the whole.
 func (p *runProgress) headLine(now time.Time) string {
 	t := &p.now
 	elapsed := now.Sub(t.start)
-	round := fmt.Sprintf("run %d of %d", t.round, t.rounds)
-	if t.warmup {
-		round = "warm-up"
-	}
-	parts := []string{fmt.Sprintf("%s: %s, row %d of %d, %s", t.row.id, round, t.place, t.rows, shortTime(elapsed))}
+	parts := []string{fmt.Sprintf("row %d/%d %s, %s, %s", t.place, t.rows, t.row.id, roundText(t.round, p.runs, "/"), shortTime(elapsed))}
 	n := len(t.row.documents)
 	switch {
 	case t.stopping:
 		return parts[0] + "; stopping what runs on the server"
 	case t.ended >= n:
 		parts = append(parts, "reading the answer")
-	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d of %d ranges done", t.ended, n))
+	case n > len(t.slots):
+		parts = append(parts, fmt.Sprintf("%d/%d ranges done", t.ended, n))
 	}
-	if left := p.turns.leftText(t.row.id, elapsed); left != "" {
+	if left := p.leftText(t.row.id, elapsed); left != "" {
 		parts = append(parts, left)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// roundText says which run of a row it is. A time budget adds runs that nobody can count before.
+func roundText(round, runs int, of string) string {
+	switch {
+	case round < 1:
+		return "warm-up"
+	case round > runs:
+		return fmt.Sprintf("run %d", round)
+	}
+	return fmt.Sprintf("run %d%s%d", round, of, runs)
+}
+
+// leftText is how long it will take to the end, "" when nobody knows: by what the rows took so far, or to the end of the
+// time budget.
+func (p *runProgress) leftText(now string, elapsed time.Duration) string {
+	left, atLeast, known := p.turns.left(now, elapsed)
+	if !p.until.IsZero() {
+		if budget := p.until.Sub(p.a.env.Now()); budget >= left {
+			left, atLeast, known = budget, false, true
+		}
+	}
+	switch {
+	case !known:
+		return ""
+	case atLeast:
+		return "more than " + shortTime(left) + " left"
+	}
+	return "about " + shortTime(left) + " left"
 }
 
 // barLine is what a thread does: its range, how far it is by the server's word, else by what the range took the last
 // time, else how long it has been at it.
 func (p *runProgress) barLine(s slot, width int, now time.Time) string {
 	if s.part < 0 {
-		return cut("  -", width)
+		return ""
 	}
 	n := len(p.now.row.documents)
 	digits := len(strconv.Itoa(n))
@@ -93,8 +125,11 @@ func (p *runProgress) barLine(s slot, width int, now time.Time) string {
 		return cut(name+"  "+text, width)
 	}
 	percent := fmt.Sprintf("%3.0f%%", share*100)
-	const others = 8 // brackets and what stands between
-	room := min(40, width-len(name)-len(text)-len(percent)-others)
+	const (
+		others = 8  // brackets and what stands between
+		texts  = 32 // room for the longest text that is usual, so that all bars are of one length
+	)
+	room := min(40, width-len(name)-max(texts, len(text))-len(percent)-others)
 	if room < 8 {
 		return cut(name+"  "+percent+"  "+text, width)
 	}

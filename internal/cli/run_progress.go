@@ -38,8 +38,11 @@ type runProgress struct {
 	a     *app
 	look  func(ctx context.Context, prefix string) (map[int]partProgress, error)
 	turns *turns
-	total int // turns of all rows
+	runs  int       // measured rounds, at least
+	total int       // turns of all rows
+	until time.Time // when the time budget ends; zero is none
 	style style
+	after time.Duration // how long a row runs before bars are drawn
 
 	lastLine time.Time // where there is no terminal
 
@@ -54,9 +57,7 @@ type turn struct {
 	row      *progressRow
 	place    int // of the row among all, from 1
 	rows     int
-	round    int // measured ones count from 1
-	rounds   int
-	warmup   bool
+	round    int    // from 1; below it are those that warm up
 	prefix   string // what the row's commands are known by
 	start    time.Time
 	slots    []slot // of each thread
@@ -71,15 +72,15 @@ type slot struct {
 	partProgress
 }
 
-func newRunProgress(a *app, client *mongo.Client, rows []progressRow, rounds int) *runProgress {
-	p := &runProgress{a: a, style: a.styleOf(a.env.StderrTerminal), rows: map[string]*progressRow{}, total: rounds * len(rows)}
+func newRunProgress(a *app, client *mongo.Client, rows []progressRow, warmup, runs int) *runProgress {
+	p := &runProgress{a: a, after: barsAfter, style: a.styleOf(a.env.StderrTerminal), rows: map[string]*progressRow{}, runs: runs, total: (warmup + runs) * len(rows)}
 	ids := make([]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		r.took = make([]time.Duration, len(r.documents))
 		ids[i], p.rows[r.id] = r.id, r
 	}
-	p.turns = newTurns(rounds, ids)
+	p.turns = newTurns(warmup+runs, ids)
 	p.look = func(ctx context.Context, prefix string) (map[int]partProgress, error) {
 		return readProgress(ctx, client, prefix)
 	}
@@ -116,7 +117,7 @@ func (p *runProgress) finished(part, thread int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.ended++
-	if thread < len(p.now.slots) {
+	if p.now.row != nil && thread < len(p.now.slots) {
 		s := &p.now.slots[thread]
 		if part < len(p.now.row.took) {
 			p.now.row.took[part] = p.a.env.Now().Sub(s.start)
@@ -142,7 +143,7 @@ func (p *runProgress) line(text string) {
 		return
 	}
 	p.lastLine = now
-	if left := p.turns.leftText("", 0); left != "" {
+	if left := p.leftText("", 0); left != "" {
 		text += "  " + left
 	}
 	p.a.tell("%s", text)
@@ -164,17 +165,17 @@ func (p *runProgress) stillThere(ctx context.Context) (stop func()) {
 func (p *runProgress) draw(ctx context.Context) (stop func()) {
 	run := ctx
 	return owned(context.WithoutCancel(ctx), func(ctx context.Context) {
-		if !pause(ctx, barsAfter) {
+		if !pause(ctx, p.after) {
 			return
 		}
-		bars := mpb.New(mpb.WithOutput(p.a.env.Stderr), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
+		bars := mpb.New(mpb.WithOutput(p.a.env.Stderr), mpb.ForceTTY(), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 		p.a.above.Store(bars)
 		p.mu.Lock()
 		n := p.lineCount()
 		p.mu.Unlock()
 		lines := make([]*mpb.Bar, n)
 		for i := range lines {
-			lines[i] = bars.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+			lines[i], _ = bars.Add(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				_, err := io.WriteString(w, p.lineAt(i, s.AvailableWidth, p.a.env.Now()))

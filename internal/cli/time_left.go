@@ -63,19 +63,6 @@ func (t *turns) left(now string, elapsed time.Duration) (left time.Duration, atL
 	return left, atLeast, known
 }
 
-// leftText says it in words, "" when there is nothing to say.
-func (t *turns) leftText(now string, elapsed time.Duration) string {
-	left, atLeast, known := t.left(now, elapsed)
-	if !known {
-		return ""
-	}
-	word := "about"
-	if atLeast {
-		word = "more than"
-	}
-	return fmt.Sprintf("%s %s left", word, shortTime(left))
-}
-
 // shortTime is a time for a line of progress: 0.4 s, 35 s, 3m05s, 2h10m.
 func shortTime(d time.Duration) string {
 	switch {

@@ -2,7 +2,6 @@ package splitter
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -13,10 +12,10 @@ import (
 func TestTidy(t *testing.T) {
 	in := []bson.RawValue{raw("a"), raw(int32(1)), raw(1.0), raw(primitive.MinKey{}), raw(primitive.Undefined{}), raw(nil), raw(primitive.Symbol("a"))}
 	var got []string
-	for _, p := range one("f", in, 0) {
-		got = append(got, p.Range.From())
+	for _, k := range tidy(in) {
+		got = append(got, Text(k))
 	}
-	if want := `[MinKey null 1 "a"]`; fmt.Sprint(got) != want {
+	if want := `[null 1 "a"]`; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
@@ -26,11 +25,11 @@ func TestTidy(t *testing.T) {
 func TestChooseIsEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "ranges")
-		keys := make([]point, rapid.IntRange(0, 400).Draw(t, "keys"))
+		keys := make([]bson.RawValue, rapid.IntRange(0, 400).Draw(t, "keys"))
 		for i := range keys {
-			keys[i] = point{raw(int32(i + 1))}
+			keys[i] = raw(int32(i + 1))
 		}
-		chosen := cuts{points: keys}.choose(n)
+		chosen := choose(keys, n)
 		if want := min(n-1, len(keys)); len(chosen) != want {
 			t.Fatalf("%d points, want %d", len(chosen), want)
 		}
@@ -38,7 +37,7 @@ func TestChooseIsEven(t *testing.T) {
 		for i := range len(chosen) + 1 {
 			end := len(keys) + 1
 			if i < len(chosen) {
-				end = int(chosen[i][0].Int32())
+				end = int(chosen[i].Int32())
 			}
 			least, most, last = min(least, end-last), max(most, end-last), end
 		}
@@ -81,8 +80,8 @@ func TestLightest(t *testing.T) {
 			return most
 		}
 		got := lightest(weights, n)
-		if len(got) != min(n, len(weights))-1 || !slices.IsSorted(got) {
-			t.Fatalf("ends %v", got)
+		if len(got) > n-1 {
+			t.Fatalf("%d groups", len(got)+1)
 		}
 		best := int64(1 << 40)
 		for mask := range 1 << (len(weights) - 1) { // every way to cut

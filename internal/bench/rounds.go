@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -35,7 +34,7 @@ type Plan struct {
 	Jobs   []Job
 	Runs   int // measured rounds, at least 1
 	Warmup int // rounds before them that do not count
-	// Shuffle is the seed of the jobs' order, which is another in each round; nil keeps them as listed.
+	// Shuffle is the seed of the jobs' order, which is another in each round, as [Order] says; nil keeps them as listed.
 	Shuffle *uint64
 	// Budget adds whole rounds to Runs, warm-up included, while another one is expected to end in time. It never
 	// takes any away.
@@ -56,8 +55,7 @@ type Outcome struct {
 	Err     error    // a *SkipError, or why it failed; it has no further runs after it
 }
 
-// Rounds runs every job once a round, so that whatever drifts on the machine meets all of them, and shuffles them so that
-// none always comes after the same other. A job that fails is left out of later rounds. When ctx ends, the outcomes so far
+// Rounds runs every job once a round, so that whatever drifts on the machine meets all of them, in shuffled order. A job that fails is left out of later rounds. When ctx ends, the outcomes so far
 // come back with its cause.
 func Rounds(ctx context.Context, p Plan) (map[string]*Outcome, error) {
 	outcomes := make(map[string]*Outcome, len(p.Jobs))
@@ -98,23 +96,9 @@ func (p *Plan) another(round int, took []float64, elapsed time.Duration) bool {
 	return round <= mostRounds && elapsed.Seconds()+median(took) <= p.Budget.Seconds()
 }
 
-// order is the jobs' order in a round.
-func (p *Plan) order(round int) []int {
-	order := make([]int, len(p.Jobs))
-	for i := range order {
-		order[i] = i
-	}
-	if p.Shuffle != nil {
-		rand.New(rand.NewPCG(*p.Shuffle, uint64(int64(round)))).Shuffle(len(order), func(i, j int) {
-			order[i], order[j] = order[j], order[i]
-		})
-	}
-	return order
-}
-
 // round runs each job that has not failed and returns how many that were.
 func (p *Plan) round(ctx context.Context, round int, outcomes map[string]*Outcome) (ran int, err error) {
-	for _, i := range p.order(round) {
+	for _, i := range Order(p.Shuffle, len(p.Jobs), round) {
 		j := p.Jobs[i]
 		o := outcomes[j.ID]
 		if o.Err != nil {

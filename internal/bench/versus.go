@@ -97,14 +97,40 @@ func outside(n1, n2 int) int {
 		m, sd := float64(n1*n2)/2, math.Sqrt(float64(n1*n2*(n1+n2+1))/12)
 		return max(0, int(math.Floor(m-stats.StdNormal.InvCDF(1-Alpha/2)*sd)))
 	}
-	u := stats.UDist{N1: n1, N2: n2}
+	total := 0.0
+	orders := ordersByU(n1, n2)
+	for _, n := range orders {
+		total += n
+	}
 	below, k := 0.0, 0
-	for ; k < n1*n2; k++ {
-		if below += u.PMF(float64(k)); below > Alpha/2 {
+	for ; k < len(orders); k++ {
+		if below += orders[k] / total; below > Alpha/2 {
 			break
 		}
 	}
 	return k
+}
+
+// ordersByU counts the orders of n1 and n2 values by their U, the number of pairs with the second smaller: an order
+// either ends with one of the first, which n2 others come before, or with one of the second.
+func ordersByU(n1, n2 int) []float64 {
+	rows := make([][]float64, n2+1) // of i values of the first and j of the second, for the i reached
+	for j := range rows {
+		rows[j] = []float64{1}
+	}
+	for i := 1; i <= n1; i++ {
+		for j := 1; j <= n2; j++ {
+			u := make([]float64, i*j+1)
+			for k, n := range rows[j] {
+				u[k+j] += n
+			}
+			for k, n := range rows[j-1] {
+				u[k] += n
+			}
+			rows[j] = u
+		}
+	}
+	return rows[n2]
 }
 
 // needed is Noether's number of runs for each side ("Sample size determination for some common nonparametric tests",

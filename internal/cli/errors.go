@@ -23,6 +23,7 @@ const (
 	exitPartial     = 3
 	exitUnreachable = 4
 	exitDiffer      = 5
+	exitSlower      = 6
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
@@ -80,7 +81,7 @@ func exitCode(ctx context.Context, err error) int {
 
 var kinds = map[int]string{
 	exitFailed: "failed", exitUsage: "usage", exitPartial: "partial", exitUnreachable: "unreachable",
-	exitDiffer: "differ", exitInterrupted: "interrupted", exitTerminated: "interrupted",
+	exitDiffer: "differ", exitSlower: "slower", exitInterrupted: "interrupted", exitTerminated: "interrupted",
 }
 
 // printError writes one line, or one JSON object when that is the format asked for.
@@ -100,7 +101,7 @@ func (a *app) printError(code int, err error) {
 			return
 		}
 	}
-	fmt.Fprintf(a.env.Stderr, "%s %s\n", a.styleOf(a.env.StderrTerminal).red("mrbench:"), text)
+	fmt.Fprintf(a.env.Stderr, "mrbench: %s\n", text)
 }
 
 // jsonErrors says whether -o json was asked for, also when flags could not be parsed to their end.

@@ -7,12 +7,10 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
-	"github.com/vbauerster/mpb/v8"
 
 	"mrbench/internal/report"
 	"mrbench/internal/target"
@@ -24,9 +22,12 @@ const (
 	formatJSON     = "json"
 	formatCSV      = "csv"
 	formatMarkdown = "markdown"
+	formatGobench  = "gobench" // lines that benchstat reads, of commands with gobenchAnnotation
 )
 
-var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown}
+var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench}
+
+const gobenchAnnotation = "gobench"
 
 // common holds the flags of every command.
 type common struct {
@@ -37,8 +38,6 @@ type common struct {
 	output  string
 	config  string
 	timeout time.Duration
-	quiet   bool
-	noColor bool
 }
 
 // app is one run of the program.
@@ -47,7 +46,6 @@ type app struct {
 	v        *viper.Viper
 	common   common
 	profiles profiles
-	above    atomic.Pointer[mpb.Progress] // the bars on Stderr that lines have to go above; nil when there are none
 }
 
 // Run runs the program and returns its exit code. It is over when everything it started is.
@@ -131,6 +129,9 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
+			if a.common.output == formatGobench && cmd.Annotations[gobenchAnnotation] == "" {
+				return usageError("--output %s: %s writes no times of runs; run and compare do", formatGobench, cmd.Name())
+			}
 			if err := target.CheckURI(a.common.uri); err != nil {
 				return err
 			}
@@ -164,8 +165,6 @@ func (a *app) commonFlags(root *cobra.Command) {
 	complete(root, "output", allFormats)
 	f.StringVar(&c.config, "config", "", "settings file (default mrbench.yaml here or in the user's configuration directory)")
 	f.DurationVar(&c.timeout, "timeout", target.DefaultTimeout, "how long to look for the server")
-	f.BoolVarP(&c.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notices")
-	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR and TERM=dumb mean the same")
 }
 
 func parseFormat(s string) (string, error) {
@@ -215,19 +214,6 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 
 // tell writes a line for a person; nothing depends on it.
 func (a *app) tell(format string, args ...any) {
-	if a.common.quiet {
-		return
-	}
-	if bars := a.above.Load(); bars != nil {
-		if _, err := fmt.Fprintf(bars, format+"\n", args...); err == nil {
-			return
-		}
-	}
-	a.insist(format, args...)
-}
-
-// insist writes a line that is said nowhere else, also with --quiet.
-func (a *app) insist(format string, args ...any) {
 	fmt.Fprintf(a.env.Stderr, format+"\n", args...)
 }
 
@@ -259,6 +245,11 @@ func (a *app) printAs(v any, csv *report.Table, tables ...*report.Table) error {
 		return report.CSV(w, csv)
 	case formatMarkdown:
 		return report.Markdown(w, tables...)
+	case formatGobench:
+		if g, ok := v.(interface{ Gobench(io.Writer) error }); ok {
+			return g.Gobench(w)
+		}
+		return usageError("--output %s: there are no times of runs here", formatGobench)
 	default:
 		return report.Text(w, a.env.columns(), tables...)
 	}

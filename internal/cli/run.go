@@ -67,7 +67,7 @@ to cover the collection before any row runs. Outputs go to databases of the run'
   mrbench run --rows mr,agg-covered-ranges -o markdown
   mrbench run --ladder --uri mongodb://localhost --ns shop.orders --key customer`,
 		Args: noArgs,
-		Annotations: map[string]string{exitAnnotation: `  0  done, all answers agree
+		Annotations: map[string]string{gobenchAnnotation: "yes", exitAnnotation: `  0  done, all answers agree
   1  failed
   2  wrong flag, argument or setting
   3  some rows failed, the others are printed and saved
@@ -283,8 +283,8 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 	m.types = rep.Types
 	m.result.Split = benchSplit(rep)
 	m.result.Dataset.Documents = rep.Total
-	if rep.Fewer != "" {
-		m.warn("%d ranges were wanted and %d made: %s", wanted, len(m.ranges), rep.Fewer)
+	if n := len(m.ranges); n < wanted {
+		m.warn("%d ranges were wanted and %d made: %s has too few different values for more", wanted, n, m.app.common.key)
 	}
 	if rep.Imbalance > 1.5 {
 		m.warn("the largest range holds %.1f times the mean; it will hold the others up", rep.Imbalance)

@@ -37,7 +37,7 @@ func resultTables(r *bench.Result) []*report.Table {
 	}
 	notes := &tables[len(tables)-1].Notes
 	if r.Split != nil {
-		*notes = append(append(*notes, proof(r.Split)), found(r.Split)...)
+		*notes = append(*notes, proof(r.Split), found(r.Split))
 	}
 	for _, w := range r.Warnings {
 		*notes = append(*notes, "warning: "+w)
@@ -89,12 +89,7 @@ func partsTable(row bench.Row) *report.Table {
 // timesTable is the comparison.
 func timesTable(r *bench.Result) *report.Table {
 	u := unitOf(r)
-	runs := 0
-	for _, row := range r.Rows {
-		if row.Seconds != nil {
-			runs = max(runs, len(row.Seconds.All))
-		}
-	}
+	runs := mostRuns(r)
 	t := &report.Table{
 		Title: fmt.Sprintf("%s: %s documents counted by %s; %s; %s",
 			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key, serverName(r.Server), times(runs)),
@@ -146,6 +141,10 @@ func timesTable(r *bench.Result) *report.Table {
 	case runs > 1:
 		t.Notes = append(t.Notes, "times are medians; spread is (slowest - fastest) / median")
 	}
+	if n := scheduleNote(r); n != "" {
+		t.Notes = append(t.Notes, n)
+	}
+	t.Notes = append(t.Notes, timeNotes(r)...)
 	unrun, stopped := 0, ""
 	for _, row := range r.Rows {
 		switch {
@@ -305,7 +304,7 @@ func differenceTable(d *bench.Difference) *report.Table {
 func runCSV(r *bench.Result) *report.Table {
 	t := &report.Table{}
 	for _, name := range []string{
-		"id", "label", "threads", "ranges", "output_dbs", "median_seconds", "min_seconds", "max_seconds", "runs",
+		"id", "label", "threads", "ranges", "output_dbs", "median_seconds", "min_seconds", "max_seconds", "ci95_low", "ci95_high", "runs",
 		"server_seconds", "merge_seconds", "input", "emit", "reduce", "output", "mode", "index_used", "covered",
 		"speedup", "keys", "sum", "digest", "agrees", "skipped", "error", "ns", "documents", "server", "version",
 		"server_cpu_seconds", "client_cpu_seconds", "process_cpu_seconds", "server_peak_bytes", "client_peak_bytes", "process_peak_bytes",
@@ -326,10 +325,13 @@ func runCSV(r *bench.Result) *report.Table {
 		return report.Str(strconv.FormatBool(*b))
 	}
 	for _, row := range r.Rows {
-		var median, least, most *float64
+		var median, least, most, low, high *float64
 		runs := 0
 		if s := row.Seconds; s != nil {
 			median, least, most, runs = &s.Median, &s.Min, &s.Max, len(s.All)
+			if s.CI != nil {
+				low, high = &s.CI[0], &s.CI[1]
+			}
 		}
 		keys, sum, digest := report.Missing(), report.Missing(), report.Missing()
 		if x := row.Answer; x != nil {
@@ -340,7 +342,7 @@ func runCSV(r *bench.Result) *report.Table {
 			used = &bench.Usage{}
 		}
 		t.Add(report.Str(row.ID), report.Str(row.Label), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), report.Int(int64(row.OutputDBs)),
-			float(median), float(least), float(most), report.Int(int64(runs)), float(row.ServerSeconds), float(row.MergeSeconds),
+			float(median), float(least), float(most), float(low), float(high), report.Int(int64(runs)), float(row.ServerSeconds), float(row.MergeSeconds),
 			report.IntOr(row.Counts.Input), report.IntOr(row.Counts.Emit), report.IntOr(row.Counts.Reduce), report.IntOr(row.Counts.Output),
 			report.Str(row.Mode), report.Str(row.IndexUsed), truth(row.Covered), float(row.Speedup), keys, sum, digest, truth(row.Agrees),
 			report.Str(row.Skipped), report.Str(row.Error), report.Str(r.Dataset.NS), report.Int(r.Dataset.Documents), report.Str(r.Server.Kind), report.Str(r.Server.Version),

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"mrbench/internal/bench"
+	"mrbench/internal/report"
+)
+
+// warn names what makes the times of a set not comparable.
+func (c *comparison) warn(set *comparedSet) {
+	base := -1
+	for i, r := range set.results {
+		if r == nil {
+			continue
+		}
+		if base < 0 {
+			base = i
+		}
+		c.warnEnd(i, r)
+		if i != base {
+			c.warnBetween(base, i, set.results[base], r)
+		}
+	}
+}
+
+func (c *comparison) warning(format string, args ...any) {
+	if w := fmt.Sprintf(format, args...); !slices.Contains(c.Warnings, w) {
+		c.Warnings = append(c.Warnings, w)
+	}
+}
+
+func (c *comparison) warnEnd(i int, r *bench.Result) {
+	name := c.Results[i].Name
+	switch r.ExitCode {
+	case exitDiffer:
+		c.warning("the answers of %s did not agree (exit code %d)", name, exitDiffer)
+	case exitInterrupted, exitTerminated:
+		c.warning("%s was interrupted", name)
+	case -1:
+		c.warning("%s did not come to its end", name)
+	}
+}
+
+func (c *comparison) warnBetween(i, j int, old, new *bench.Result) {
+	of := ""
+	if len(c.Results) > 2 {
+		of = fmt.Sprintf(" between %s and %s", c.Results[i].Name, c.Results[j].Name)
+	}
+	differ := func(what string, a, b any) {
+		if a != b {
+			c.warning("%s differs%s: %v and %v", what, of, orNone(a), orNone(b))
+		}
+	}
+	differ("the collection", old.Dataset.NS, new.Dataset.NS)
+	differ("the key", old.Dataset.Key, new.Dataset.Key)
+	differ("the number of documents", report.Thousands(old.Dataset.Documents), report.Thousands(new.Dataset.Documents))
+	if a, b := old.Dataset.Spec, new.Dataset.Spec; a != nil && b != nil {
+		differ("the data's origin", specText(a), specText(b))
+	}
+	differ("the server", serverName(old.Server), serverName(new.Server))
+	differ("the server's address", old.Server.Address, new.Server.Address)
+	differ("the topology", old.Server.Topology, new.Server.Topology)
+	differ("mrbench", old.Context.Mrbench, new.Context.Mrbench)
+	differ("the version of Go", old.Context.Go, new.Context.Go)
+	differ("the machine", old.Context.Host, new.Context.Host)
+	differ("the processor", old.Context.CPU, new.Context.CPU)
+	differ("the number of processors", old.Context.CPUs, new.Context.CPUs)
+	differ("the memory", report.Bytes(old.Context.MemoryBytes).Text, report.Bytes(new.Context.MemoryBytes).Text)
+	for _, n := range new.Rows {
+		o := rowOf(old, n.ID)
+		if o == nil {
+			continue
+		}
+		if o.Threads != n.Threads || o.Ranges != n.Ranges {
+			c.warning("%s%s: %d ranges in %d threads and %d in %d", n.ID, of, o.Ranges, o.Threads, n.Ranges, n.Threads)
+		}
+		if o.Answer != nil && n.Answer != nil && *o.Answer != *n.Answer {
+			c.warning("%s: the answers differ%s: %s and %s keys with sums %s and %s", n.ID, of,
+				report.Thousands(o.Answer.Keys), report.Thousands(n.Answer.Keys), o.Answer.Sum, n.Answer.Sum)
+		}
+	}
+}
+
+func orNone(x any) any {
+	if x == "" {
+		return "none"
+	}
+	return x
+}
+
+func specText(s *bench.DataSpec) string {
+	text := fmt.Sprintf("%s with seed %d, %s documents", s.Generator, s.Seed, report.Thousands(s.Documents))
+	if s.Keys > 0 {
+		text += fmt.Sprintf(" with %s keys", report.Thousands(s.Keys))
+	}
+	if s.Digest != "" {
+		text += " (" + s.Digest[:min(8, len(s.Digest))] + ")"
+	}
+	return text
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -26,8 +27,12 @@ type Config struct {
 	Covered    bool // hint the index and sort on the key first so that the index alone answers; Run checks it by explain
 	// Sink gets the results batch by batch; called from several goroutines, one at a time per part. The
 	// documents are valid during the call only. May be nil. An error ends the run.
-	Sink   func(part int, results []bson.Raw) error
-	OnPart func(Part) // called as parts finish, one call at a time; may be nil
+	Sink func(part int, results []bson.Raw) error
+	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
+	// time. May be nil.
+	OnStart, OnPart func(Part)
+	// Comment marks the pipelines on the server, for currentOp and its like: that of part i carries <Comment>_<i>.
+	Comment string
 }
 
 // UniqueCount is $group by the field with {$sum: 1} as value.
@@ -74,20 +79,24 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		rep.Parts[i] = Part{Index: i, Range: x.piece(i)}
 	}
 	start := time.Now()
-	finished := make(chan struct{}, 1) // OnPart is called by one part at a time
+	var mu sync.Mutex
+	tell := func(to func(Part), p Part) {
+		if to != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			to(p)
+		}
+	}
 	err = splitter.Each(ctx, x.pieces(), max(c.Threads, 1), func(ctx context.Context, i, thread int) error {
 		p := &rep.Parts[i]
 		began := time.Now()
 		p.Start, p.Thread = began.Sub(start).Seconds(), thread
+		tell(c.OnStart, *p)
 		if err := x.stream(ctx, p); err != nil {
 			return err
 		}
 		p.Seconds = time.Since(began).Seconds()
-		if c.OnPart != nil {
-			finished <- struct{}{}
-			c.OnPart(*p)
-			<-finished
-		}
+		tell(c.OnPart, *p)
 		return nil
 	})
 	rep.Seconds = time.Since(start).Seconds()
@@ -192,7 +201,11 @@ func (x *run) stream(ctx context.Context, p *Part) error {
 		}
 		return fmt.Errorf("aggregate: %s, range %s of %s: %w", x.ns, p.Range, p.Range.Key, err)
 	}
-	cur, err := x.Collection.Aggregate(ctx, x.pipeline(p.Range), x.options())
+	o := x.options()
+	if x.Comment != "" {
+		o.SetComment(fmt.Sprintf("%s_%d", x.Comment, p.Index))
+	}
+	cur, err := x.Collection.Aggregate(ctx, x.pipeline(p.Range), o)
 	if err != nil {
 		return where(err)
 	}

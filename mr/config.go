@@ -42,7 +42,9 @@ type Config struct {
 	// Comment tags the commands where the server allows (4.4 and later), default Prefix. Commands with it are
 	// killed when the run fails, so it must be the run's own.
 	Comment string
-	OnPart  func(Part) // called as parts finish, one call at a time; may be nil
+	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
+	// time. May be nil.
+	OnStart, OnPart func(Part)
 }
 
 // maxDatabaseName is MongoDB's limit, in bytes.

@@ -125,6 +125,11 @@ func (r *runner) runParts(ctx context.Context) error {
 
 func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: partName(i), Thread: thread}
+	if r.OnStart != nil {
+		r.mu.Lock()
+		r.OnStart(p)
+		r.mu.Unlock()
+	}
 	if r.pieces() == 1 && !r.JSMode {
 		p.Coll = answerName // nothing is to be merged
 	}

@@ -3,6 +3,7 @@ package splitter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/mongo"
@@ -14,24 +15,89 @@ const (
 	codeFailedToParse     = 9
 	codeUnauthorized      = 13
 	codeTypeMismatch      = 14
+	codeIllegalOperation  = 20
 	codeNamespaceNotFound = 26
 	codeCommandNotFound   = 59
 	codeOnView            = 166
+	codeNoRandomDocument  = 28799
 )
 
 // NoIndexError says that no usable index starts with the key.
 type NoIndexError struct {
 	NS, Key  string
-	Unusable []string // indexes that start with the key but can't be used, and why
+	Then     []string   // further fields of a compound key
+	Unusable []Unusable // indexes that hold the key but can't be used, and why
 }
 
-func (e *NoIndexError) Error() string {
-	s := fmt.Sprintf("splitter: %s has no index that starts with %q", e.NS, e.Key)
-	if len(e.Unusable) > 0 {
-		s = fmt.Sprintf("splitter: %s has no usable index that starts with %q (%s)", e.NS, e.Key, strings.Join(e.Unusable, "; "))
+func (e *NoIndexError) Error() string { return "splitter: " + e.Problem() + ": " + e.WayOut() }
+
+// Problem is the error without its way out.
+func (e *NoIndexError) Problem() string {
+	keys := strings.Join(append([]string{e.Key}, e.Then...), ", ")
+	if len(e.Unusable) == 0 {
+		return fmt.Sprintf("%s has no index that starts with %s", e.NS, keys)
 	}
-	return s + fmt.Sprintf(": create one on {%s: 1}", e.Key)
+	var why []string
+	for _, u := range e.Unusable {
+		why = append(why, u.String())
+	}
+	return fmt.Sprintf("%s has no usable index that starts with %s (%s)", e.NS, keys, strings.Join(why, "; "))
 }
+
+// Beside says that an index with the same fields is there, so that a new one needs
+// a field more: servers before 5.0 refuse two with the same fields.
+func (e *NoIndexError) Beside() bool {
+	return slices.ContainsFunc(e.Unusable, func(u Unusable) bool {
+		return u.Refusal == Sparse || u.Refusal == Partial || u.Refusal == Hidden || u.Refusal == Collation
+	})
+}
+
+// WayOut says what to do.
+func (e *NoIndexError) WayOut() string {
+	fields := e.Key + ": 1"
+	for _, f := range e.Then {
+		fields += ", " + f + ": 1"
+	}
+	switch {
+	case len(e.Unusable) == 1 && e.Unusable[0].Refusal == Hidden:
+		return "unhide it"
+	case e.Beside():
+		return "create one beside it on {" + fields + ", _id: 1}"
+	}
+	return "create one on {" + fields + "}"
+}
+
+// CollationError says that the collection compares strings by a collation of its own, also in filters.
+type CollationError struct{ NS, Locale string }
+
+func (e *CollationError) Error() string {
+	return fmt.Sprintf("splitter: %s compares strings by the collation %q, and ranges are cut in the order of bytes: "+
+		"run without ranges, or copy it to a collection without a collation", e.NS, e.Locale)
+}
+
+// ViewError says that the namespace is a view.
+type ViewError struct {
+	NS  string
+	Err error // the server's
+}
+
+func (e *ViewError) Error() string {
+	return fmt.Sprintf("splitter: %s is a view, which has no indexes: name the collection behind it: %v", e.NS, e.Err)
+}
+
+func (e *ViewError) Unwrap() error { return e.Err }
+
+// StrategyError says that a strategy does not serve for this collection, or not on this server.
+type StrategyError struct {
+	NS, Strategy, Reason string
+	Err                  error // the server's, if it refused
+}
+
+func (e *StrategyError) Error() string {
+	return fmt.Sprintf("splitter: %s: %s: %s: use another strategy, or auto", e.NS, e.Strategy, e.Reason)
+}
+
+func (e *StrategyError) Unwrap() error { return e.Err }
 
 // NoCollectionError says that the collection does not exist.
 type NoCollectionError struct{ NS string }
@@ -67,10 +133,4 @@ func code(err error) int32 {
 		return ce.Code
 	}
 	return 0
-}
-
-// refused tells a server's answer "no" from a connection or context that failed.
-func refused(err error) bool {
-	var ce mongo.CommandError
-	return errors.As(err, &ce) && !ce.HasErrorLabel("NetworkError")
 }

@@ -2,8 +2,7 @@ package splitter
 
 import (
 	"context"
-
-	"go.mongodb.org/mongo-driver/bson"
+	"slices"
 )
 
 const (
@@ -17,29 +16,30 @@ const (
 // uneven: split keys stand for equal numbers of documents only where no key
 // does outweigh their distance. The documents between the keys are counted, the
 // keys that give the smallest largest piece are taken, and those pieces are proved.
-func (r *reader) even(ctx context.Context, c Config, keys []bson.RawValue, present uint32, rep *Report) error {
-	keys = choose(keys, c.Ranges*countedPerRange)
-	small := pieces(c.Key, keys, present)
+func (r *reader) even(ctx context.Context, c Config, found cuts, rep *Report) error {
+	keys := found.candidates(c.Ranges).points
+	small := r.fields.pieces(keys)
 	if _, err := r.countPieces(ctx, c.Predicate, small); err != nil {
 		return err
 	}
-	weights := make([]int64, len(small))
-	for i, p := range small {
-		weights[i] = p.Documents
-	}
-	var points []bson.RawValue
-	for _, end := range lightest(weights, c.Ranges) {
-		points = append(points, keys[end-1])
+	counted := cuts{points: keys}
+	for _, p := range small {
+		counted.weights = append(counted.weights, p.Documents)
 	}
 	better := *rep
-	better.Pieces = pieces(c.Key, points, present)
+	better.Pieces = r.fields.pieces(counted.choose(c.Ranges))
 	if err := r.prove(ctx, c.Predicate, &better); err != nil {
 		return err
 	}
-	if better.Imbalance < rep.Imbalance {
+	if better.Imbalance < rep.Imbalance || len(better.Pieces) > len(rep.Pieces) {
 		*rep = better
 	}
 	return nil
+}
+
+// candidates are the points that are counted when pieces are cut again.
+func (c cuts) candidates(ranges int) cuts {
+	return cuts{points: c.choose(ranges * countedPerRange)}
 }
 
 // lightest groups neighbours into at most n groups so that the heaviest group
@@ -58,7 +58,47 @@ func lightest(weights []int64, n int) []int {
 			lo = mid + 1
 		}
 	}
-	return groups(weights, lo)
+	return fill(weights, groups(weights, lo), n)
+}
+
+// fill cuts groups on until there are n, always the heaviest that has several
+// members, at the place that leaves the lightest halves.
+func fill(weights []int64, ends []int, n int) []int {
+	for len(ends)+1 < n {
+		from, best, heaviest := 0, 0, int64(-1)
+		for _, end := range append(slices.Clone(ends), len(weights)) {
+			if sum := total(weights[from:end]); end-from > 1 && sum > heaviest {
+				heaviest, best = sum, half(weights, from, end)
+			}
+			from = end
+		}
+		if best == 0 {
+			break
+		}
+		at, _ := slices.BinarySearch(ends, best)
+		ends = slices.Insert(ends, at, best)
+	}
+	return ends
+}
+
+// half is the place between two neighbours at which from..end is cut most evenly.
+func half(weights []int64, from, end int) int {
+	all, left := total(weights[from:end]), int64(0)
+	at, least := from+1, all+1
+	for i := from + 1; i < end; i++ {
+		left += weights[i-1]
+		if heavier := max(left, all-left); heavier < least {
+			at, least = i, heavier
+		}
+	}
+	return at
+}
+
+func total(weights []int64) (sum int64) {
+	for _, w := range weights {
+		sum += w
+	}
+	return sum
 }
 
 // groups fills one group after the other up to a weight and returns their ends, without the last.

@@ -1,7 +1,7 @@
 package splitter
 
 import (
-	"math"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/primitive"
@@ -18,119 +18,51 @@ const (
 	Expr
 )
 
-// decimalNaN is Decimal128's NaN.
-var decimalNaN = primitive.NewDecimal128(0x7c00000000000000, 0)
-
 // Filter matches exactly the documents whose field lies in the range, for every
 // BSON type, null, missing and NaN. When the range can hold values of one
 // bracket only (two numbers, two strings, …) it is the plain {f: {$gte: lo, $lt: hi}}.
+// A compound key is always compared by brackets, field by field, in an $or that indexes serve on every version.
 // Documents with an array in the field are not provided for.
 func (r Range) Filter(p Predicate) bson.D {
 	if r.Everything() {
 		return bson.D{}
 	}
-	var clauses bson.A
-	for b := minKey; b < brackets; b++ {
-		if r.present != 0 && r.present&(1<<b) == 0 {
-			continue
+	var clauses []bson.D
+	if len(r.Then) > 0 {
+		clauses = r.lexicographic()
+	} else {
+		clauses = interval{key: r.Key, lo: r.Lo, hi: r.Hi, present: r.present}.clauses()
+		if p == Expr && len(clauses) > 1 && !positional(r.Key) {
+			return r.expr()
 		}
-		clauses = append(clauses, r.within(b)...)
 	}
-	switch {
-	case len(clauses) == 0: // nothing can match
-		return bson.D{{Key: r.Key, Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
-	case len(clauses) == 1:
-		return clauses[0].(bson.D)
-	case p == Expr:
-		return r.expr()
-	default:
-		return bson.D{{Key: "$or", Value: clauses}}
-	}
+	return anyOf(r.Key, clauses)
 }
 
-// within gives the clauses for the part of the range that lies in one bracket: none, one, or
-// two for null and undefined, which no single clause matches.
-func (r Range) within(b bracket) bson.A {
-	lo, hi := minKey, maxKey
-	if !zero(r.Lo) {
-		lo = bracketOf(r.Lo)
+// positional says that a part of a path is a number, which filters take for a place
+// in an array too, and expressions do not.
+func positional(key string) bool {
+	for part := range strings.SplitSeq(key, ".") {
+		if part != "" && strings.Trim(part, "0123456789") == "" {
+			return true
+		}
 	}
-	if !zero(r.Hi) {
-		hi = bracketOf(r.Hi)
-	}
-	if b < lo || b > hi || b == array || (b.point() && !zero(r.Hi) && b == hi) {
-		return nil
-	}
-	where := func(v any) bson.A { return bson.A{bson.D{{Key: r.Key, Value: v}}} }
-	switch b {
-	case minKey:
-		return where(bson.D{{Key: "$eq", Value: primitive.MinKey{}}})
-	case maxKey:
-		return where(bson.D{{Key: "$eq", Value: primitive.MaxKey{}}})
-	case nullish:
-		return append(where(bson.D{{Key: "$eq", Value: nil}}), where(bson.D{{Key: "$type", Value: int32(bson.TypeUndefined)}})...)
-	case nan:
-		return where(bson.D{{Key: "$in", Value: bson.A{math.NaN(), decimalNaN}}})
-	}
-	hasLo := !zero(r.Lo) && b == lo
-	hasHi := !zero(r.Hi) && b == hi
-	if b == regex {
-		return r.withinRegex(hasLo, hasHi)
-	}
-	var c bson.D
-	if hasLo {
-		c = append(c, bson.E{Key: "$gte", Value: r.Lo})
-	} else if !hasHi { // the whole bracket
-		c = append(c, bson.E{Key: "$gte", Value: smallest(b)})
-	}
-	if hasHi {
-		c = append(c, bson.E{Key: "$lt", Value: r.Hi})
-	}
-	return where(c)
+	return false
 }
 
-// withinRegex needs $expr for a bound: filters refuse to compare with a regular expression.
-func (r Range) withinRegex(hasLo, hasHi bool) bson.A {
-	c := bson.D{{Key: r.Key, Value: bson.D{{Key: "$type", Value: int32(bson.TypeRegex)}}}}
-	var and bson.A
-	if hasLo {
-		and = append(and, r.compare("$gte", r.Lo))
+// anyOf matches what one of the clauses does.
+func anyOf(key string, clauses []bson.D) bson.D {
+	switch len(clauses) {
+	case 0: // nothing can match
+		return bson.D{{Key: key, Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
+	case 1:
+		return clauses[0]
 	}
-	if hasHi {
-		and = append(and, r.compare("$lt", r.Hi))
+	or := make(bson.A, len(clauses))
+	for i, c := range clauses {
+		or[i] = c
 	}
-	if len(and) > 0 {
-		c = append(c, bson.E{Key: "$expr", Value: bson.D{{Key: "$and", Value: and}}})
-	}
-	return bson.A{c}
-}
-
-// smallest is the least value of a bracket.
-func smallest(b bracket) any {
-	switch b {
-	case number:
-		return math.Inf(-1)
-	case text:
-		return ""
-	case object:
-		return bson.D{}
-	case binData:
-		return primitive.Binary{}
-	case objectID:
-		return primitive.ObjectID{}
-	case boolean:
-		return false
-	case date:
-		return primitive.DateTime(math.MinInt64)
-	case timestamp:
-		return primitive.Timestamp{}
-	case dbPointer:
-		return primitive.DBPointer{}
-	case javascript:
-		return primitive.JavaScript("")
-	default: // codeScope; the others have no least value that a filter takes
-		return primitive.CodeWithScope{Scope: bson.D{}}
-	}
+	return bson.D{{Key: "$or", Value: or}}
 }
 
 // expr compares in the order of all types. Inside $expr a missing or undefined
@@ -142,21 +74,21 @@ func (r Range) expr() bson.D {
 		switch bracketOf(r.Lo) {
 		case minKey:
 		case nullish:
-			and = append(and, r.compare("$gt", primitive.MinKey{}))
+			and = append(and, compare(r.Key, "$gt", primitive.MinKey{}))
 		case nan:
-			and = append(and, r.compare("$gt", nil))
+			and = append(and, compare(r.Key, "$gt", nil))
 		default:
-			and = append(and, r.compare("$gte", r.Lo))
+			and = append(and, compare(r.Key, "$gte", r.Lo))
 		}
 	}
 	if !zero(r.Hi) {
 		switch bracketOf(r.Hi) {
 		case nullish:
-			and = append(and, r.compare("$lte", primitive.MinKey{}))
+			and = append(and, compare(r.Key, "$lte", primitive.MinKey{}))
 		case nan:
-			and = append(and, r.compare("$lte", nil))
+			and = append(and, compare(r.Key, "$lte", nil))
 		default:
-			and = append(and, r.compare("$lt", r.Hi))
+			and = append(and, compare(r.Key, "$lt", r.Hi))
 		}
 	}
 	if len(and) == 0 {
@@ -165,6 +97,6 @@ func (r Range) expr() bson.D {
 	return bson.D{{Key: "$expr", Value: bson.D{{Key: "$and", Value: and}}}}
 }
 
-func (r Range) compare(op string, v any) bson.D {
-	return bson.D{{Key: op, Value: bson.A{"$" + r.Key, bson.D{{Key: "$literal", Value: v}}}}}
+func compare(key, op string, v any) bson.D {
+	return bson.D{{Key: op, Value: bson.A{"$" + key, bson.D{{Key: "$literal", Value: v}}}}}
 }

@@ -28,12 +28,12 @@ func TestEveryValueIsInOneRange(t *testing.T) {
 		if rapid.Bool().Draw(t, "types unknown") {
 			present = 0
 		}
-		cut := pieces("f", tidy(points), present)
+		cut := one("f", points, present)
 		for _, v := range values {
 			for _, p := range []Predicate{Brackets, Expr} {
 				in := 0
 				for _, piece := range cut {
-					got := matches(piece.Range.Filter(p), v)
+					got := matches(piece.Range.Filter(p), map[string]bson.RawValue{"f": v})
 					if got != piece.Range.Contains(v) {
 						t.Fatalf("range %s, value %s %s, form %d: filter says %v\n%v", piece.Range, TypeName(v), Text(v), p, got, piece.Range.Filter(p))
 					}
@@ -47,6 +47,16 @@ func TestEveryValueIsInOneRange(t *testing.T) {
 			}
 		}
 	})
+}
+
+// one makes the ranges of one field that values bound.
+func one(key string, values []bson.RawValue, present uint32) []Piece {
+	l := layout{{key: key, present: present}}
+	var points []point
+	for _, v := range values {
+		points = append(points, point{v})
+	}
+	return l.pieces(l.tidy(points))
 }
 
 func TestFilterText(t *testing.T) {

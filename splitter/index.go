@@ -13,8 +13,12 @@ import (
 // IndexFor finds the index that starts with key and holds every document once
 // in plain order: not sparse, partial, hidden, hashed or special, and without a
 // collation. Of several it takes the shortest, an ascending one first. Errors:
-// *NoCollectionError, *NoIndexError, server errors with the command.
+// *NoCollectionError, *NoIndexError, *CollationError, *ViewError, server errors with the command.
 func IndexFor(ctx context.Context, c *mongo.Collection, key string) (name string, pattern bson.D, err error) {
+	return indexFor(ctx, c, []string{key})
+}
+
+func indexFor(ctx context.Context, c *mongo.Collection, keys []string) (name string, pattern bson.D, err error) {
 	ns := c.Database().Name() + "." + c.Name()
 	// Not the driver's List: it gives an empty list for a collection that does not exist.
 	cur, err := c.Database().RunCommandCursor(ctx, bson.D{{Key: "listIndexes", Value: c.Name()}})
@@ -22,20 +26,24 @@ func IndexFor(ctx context.Context, c *mongo.Collection, key string) (name string
 	case codeNamespaceNotFound:
 		return "", nil, &NoCollectionError{NS: ns}
 	case codeOnView:
-		return "", nil, fmt.Errorf("splitter: %s is a view, which has no indexes: name the collection behind it: %w", ns, err)
+		return "", nil, &ViewError{NS: ns, Err: err}
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("splitter: %s: listIndexes: %w", ns, err)
 	}
 	defer cur.Close(ctx)
-	missing := &NoIndexError{NS: ns, Key: key}
+	missing := &NoIndexError{NS: ns, Key: keys[0], Then: keys[1:]}
 	var best candidate
 	for cur.Next(ctx) {
-		x, ok := readIndex(cur.Current, key)
+		// The index on _id has the collection's collation, which filters compare by.
+		if locale := collation(cur.Current); locale != "" && isID(cur.Current) {
+			return "", nil, &CollationError{NS: ns, Locale: locale}
+		}
+		x, ok := readIndex(cur.Current, keys)
 		switch {
 		case !ok:
 		case x.unusable != "":
-			missing.Unusable = append(missing.Unusable, x.name+" "+x.unusable)
+			missing.Unusable = append(missing.Unusable, Unusable{Index: x.name, Refusal: x.unusable, Kind: x.kind})
 		case best.name == "" || x.better(best):
 			best = x
 		}
@@ -53,10 +61,11 @@ func IndexFor(ctx context.Context, c *mongo.Collection, key string) (name string
 type candidate struct {
 	name     string
 	pattern  bson.D
-	unusable string
+	unusable Refusal // empty: usable
+	kind     string
 }
 
-func (x candidate) descending() bool { return descending(x.pattern) }
+func (x candidate) descending() bool { return descending(x.pattern[0]) }
 
 func (x candidate) better(y candidate) bool {
 	return cmp.Or(cmp.Compare(len(x.pattern), len(y.pattern)), boolCompare(x.descending(), y.descending()),
@@ -73,9 +82,9 @@ func boolCompare(a, b bool) int {
 	return 1
 }
 
-// descending says that the pattern's first field is.
-func descending(pattern bson.D) bool {
-	v, ok := pattern[0].Value.(bson.RawValue)
+// descending says that a field of a pattern is.
+func descending(field bson.E) bool {
+	v, ok := field.Value.(bson.RawValue)
 	return ok && number64(v) < 0
 }
 
@@ -87,37 +96,69 @@ func number64(v bson.RawValue) float64 {
 	return float64(n)
 }
 
-// readIndex reads an index's description; false when it does not start with the key.
-func readIndex(d bson.Raw, key string) (candidate, bool) {
+func isID(index bson.Raw) bool {
+	name, _ := index.Lookup("name").StringValueOK()
+	return name == "_id_"
+}
+
+// collation is the locale that an index compares strings by; empty when it compares bytes.
+func collation(index bson.Raw) string {
+	locale, _ := index.Lookup("collation", "locale").StringValueOK()
+	if locale == "simple" {
+		return ""
+	}
+	return locale
+}
+
+// readIndex reads an index's description; false when it does not start with the keys.
+func readIndex(d bson.Raw, keys []string) (candidate, bool) {
 	var x candidate
 	x.name, _ = d.Lookup("name").StringValueOK()
-	keys, ok := d.Lookup("key").DocumentOK()
+	fields, ok := d.Lookup("key").DocumentOK()
 	if !ok {
 		return x, false
 	}
-	elements, _ := keys.Elements()
-	if len(elements) == 0 || elements[0].Key() != key {
+	elements, _ := fields.Elements()
+	if len(elements) == 0 {
 		return x, false
 	}
-	for _, e := range elements {
+	if wildcard(elements[0].Key(), keys[0]) {
+		x.unusable = Wildcard
+		return x, true
+	}
+	for i, e := range elements {
 		v := e.Value()
+		if i < len(keys) && e.Key() != keys[i] {
+			return x, false
+		}
 		if s, ok := v.StringValueOK(); ok {
-			x.unusable = "is of kind " + s
+			x.unusable, x.kind = Special, s
+			if s == "hashed" {
+				x.unusable = Hashed
+			}
 		}
 		x.pattern = append(x.pattern, bson.E{Key: e.Key(), Value: v})
 	}
+	if len(elements) < len(keys) {
+		return x, false
+	}
 	truth := func(name string) bool { b, ok := d.Lookup(name).BooleanOK(); return ok && b }
-	locale, _ := d.Lookup("collation", "locale").StringValueOK()
 	switch {
 	case x.unusable != "":
 	case truth("sparse"):
-		x.unusable = "is sparse"
+		x.unusable = Sparse
 	case truth("hidden"):
-		x.unusable = "is hidden"
+		x.unusable = Hidden
 	case d.Lookup("partialFilterExpression").Type != 0:
-		x.unusable = "is partial"
-	case locale != "" && locale != "simple":
-		x.unusable = "has a collation"
+		x.unusable = Partial
+	case collation(d) != "":
+		x.unusable = Collation
 	}
 	return x, true
+}
+
+// wildcard says that a field of an index stands for a key among others: $**, or a.$** for a.b.
+func wildcard(field, key string) bool {
+	parent, ok := strings.CutSuffix(field, "$**")
+	return ok && strings.HasPrefix(key+".", parent)
 }

@@ -7,30 +7,55 @@ import (
 )
 
 func TestReadIndex(t *testing.T) {
-	tests := []struct{ spec, unusable string }{
+	tests := []struct {
+		spec     string
+		unusable Refusal
+	}{
 		{`{"key":{"f":1},"name":"x"}`, ""},
-		{`{"key":{"f":-1.0,"g":"hashed"},"name":"x"}`, "is of kind hashed"},
+		{`{"key":{"f":"hashed"},"name":"x"}`, Hashed},
+		{`{"key":{"f":-1.0,"g":"hashed"},"name":"x"}`, Hashed},
 		{`{"key":{"f":-1.0,"g":{"$numberLong":"1"}},"name":"x","unique":true,"sparse":false}`, ""},
-		{`{"key":{"f":1},"name":"x","sparse":true}`, "is sparse"},
-		{`{"key":{"f":1},"name":"x","hidden":true}`, "is hidden"},
-		{`{"key":{"f":1},"name":"x","partialFilterExpression":{"f":{"$gt":5}}}`, "is partial"},
-		{`{"key":{"f":1},"name":"x","collation":{"locale":"de"}}`, "has a collation"},
+		{`{"key":{"f":1},"name":"x","sparse":true}`, Sparse},
+		{`{"key":{"f":1},"name":"x","hidden":true}`, Hidden},
+		{`{"key":{"f":1},"name":"x","expireAfterSeconds":60}`, ""},
+		{`{"key":{"f":1},"name":"x","partialFilterExpression":{"f":{"$gt":5}}}`, Partial},
+		{`{"key":{"f":1},"name":"x","collation":{"locale":"de"}}`, Collation},
 		{`{"key":{"f":1},"name":"x","collation":{"locale":"simple"}}`, ""},
-		{`{"key":{"f":"2dsphere"},"name":"x"}`, "is of kind 2dsphere"},
+		{`{"key":{"f":"2dsphere"},"name":"x"}`, Special},
 		{`{"key":{"g":1,"f":1},"name":"x"}`, "-"},
-		{`{"key":{"$**":1},"name":"x"}`, "-"},
+		{`{"key":{"$**":1},"name":"x"}`, Wildcard},
+		{`{"key":{"g.$**":1},"name":"x"}`, "-"},
+		{`{"key":{"f.$**":1},"name":"x"}`, Wildcard},
 		{`{"name":"x"}`, "-"},
 	}
 	for _, tt := range tests {
-		var doc bson.Raw
-		if err := bson.UnmarshalExtJSON([]byte(tt.spec), false, &doc); err != nil {
-			t.Fatal(err)
-		}
-		x, ok := readIndex(doc, "f")
+		x, ok := readIndex(parse(t, tt.spec), []string{"f"})
 		if ok != (tt.unusable != "-") || (ok && x.unusable != tt.unusable) {
 			t.Errorf("%s: got %v, %q", tt.spec, ok, x.unusable)
 		}
 	}
+}
+
+func TestReadIndexOfSeveralFields(t *testing.T) {
+	for spec, want := range map[string]bool{
+		`{"key":{"f":1},"name":"x"}`:              false,
+		`{"key":{"f":1,"g":-1},"name":"x"}`:       true,
+		`{"key":{"f":1,"g":-1,"h":1},"name":"x"}`: true,
+		`{"key":{"f":1,"h":1,"g":1},"name":"x"}`:  false,
+		`{"key":{"g":1,"f":1},"name":"x"}`:        false,
+	} {
+		if _, ok := readIndex(parse(t, spec), []string{"f", "g"}); ok != want {
+			t.Errorf("%s: %v", spec, ok)
+		}
+	}
+}
+
+func parse(t *testing.T, text string) (doc bson.Raw) {
+	t.Helper()
+	if err := bson.UnmarshalExtJSON([]byte(text), false, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
 
 func TestBetterIndex(t *testing.T) {

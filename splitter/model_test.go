@@ -2,32 +2,31 @@ package splitter
 
 import (
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/bson"
 )
 
 // matches is how a 4.0 server evaluates the filters that Range makes, for a
-// field that holds v (a zero value: missing) and no array.
-func matches(filter bson.D, v bson.RawValue) bool {
+// document with these fields (a zero value: missing) and no array.
+func matches(filter bson.D, doc map[string]bson.RawValue) bool {
 	for _, e := range filter {
 		ok := true
 		switch e.Key {
 		case "$or":
 			ok = false
 			for _, c := range e.Value.(bson.A) {
-				ok = ok || matches(c.(bson.D), v)
+				ok = ok || matches(c.(bson.D), doc)
 			}
 		case "$and":
 			for _, c := range e.Value.(bson.A) {
-				ok = ok && matches(c.(bson.D), v)
+				ok = ok && matches(c.(bson.D), doc)
 			}
 		case "$expr":
-			for _, c := range e.Value.(bson.D)[0].Value.(bson.A) {
-				ok = ok && exprMatches(c.(bson.D), v)
-			}
+			ok = exprMatches(e.Value.(bson.D), doc)
 		default:
 			for _, c := range e.Value.(bson.D) {
-				ok = ok && operatorMatches(c.Key, c.Value, v)
+				ok = ok && operatorMatches(c.Key, c.Value, doc[e.Key])
 			}
 		}
 		if !ok {
@@ -79,13 +78,24 @@ func operatorMatches(op string, bound any, v bson.RawValue) bool {
 		return c >= 0
 	case "$lt":
 		return c < 0
+	case "$lte":
+		return c <= 0
 	}
 	panic("unknown operator " + op)
 }
 
 // exprMatches compares in the order of all types, where missing and undefined are below null.
-func exprMatches(c bson.D, v bson.RawValue) bool {
+func exprMatches(c bson.D, doc map[string]bson.RawValue) bool {
 	args := c[0].Value.(bson.A)
+	if c[0].Key == "$and" {
+		for _, a := range args {
+			if !exprMatches(a.(bson.D), doc) {
+				return false
+			}
+		}
+		return true
+	}
+	v := doc[strings.TrimPrefix(args[0].(string), "$")]
 	b := raw(args[1].(bson.D)[0].Value)
 	rank := func(v bson.RawValue) int {
 		if zero(v) {
@@ -106,6 +116,8 @@ func exprMatches(c bson.D, v bson.RawValue) bool {
 		return order < 0
 	case "$lte":
 		return order <= 0
+	case "$eq":
+		return order == 0
 	}
 	panic(fmt.Sprint("unknown operator ", c[0].Key))
 }

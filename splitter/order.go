@@ -186,6 +186,9 @@ func compareNumbers(x, y bson.RawValue) int {
 	return a.Cmp(b)
 }
 
+// maxCoefficient is the largest that a Decimal128 has: 34 nines.
+var maxCoefficient = new(big.Int).Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(34), nil), big.NewInt(1))
+
 // exact is the number as a fraction, or the sign of its infinity.
 func exact(v bson.RawValue) (*big.Rat, int) {
 	switch v.Type {
@@ -205,8 +208,8 @@ func exact(v bson.RawValue) (*big.Rat, int) {
 			return nil, s
 		}
 		m, exp, err := d.BigInt()
-		if err != nil {
-			return new(big.Rat), 0
+		if err != nil || m.CmpAbs(maxCoefficient) > 0 {
+			return new(big.Rat), 0 // more digits than a decimal has: servers take it for 0
 		}
 		r := new(big.Rat).SetInt(m)
 		p := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exp, -exp))), nil)

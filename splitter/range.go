@@ -2,6 +2,7 @@ package splitter
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -13,8 +14,22 @@ type Range struct {
 	Key    string
 	Lo, Hi bson.RawValue
 
+	// Then continues a compound key: the bounds are (Lo, Then[0].Lo, …) and
+	// (Hi, Then[0].Hi, …), compared field by field. nil: ranges of Key alone, which keep all documents of a key together.
+	Then []Field
+
 	// present has a bit for each bracket that the collection was seen to hold,
 	// set by Split: its proof counts with the same filters. 0: nothing is known.
+	present uint32
+}
+
+// Field is a further field of a compound key with its part of the bounds; a zero
+// value stands before all values of the field.
+type Field struct {
+	Key        string
+	Descending bool // sorted against the first field
+	Lo, Hi     bson.RawValue
+
 	present uint32
 }
 
@@ -23,26 +38,83 @@ func zero(v bson.RawValue) bool { return v.Type == 0 && v.Value == nil }
 // Everything says that the range has no bounds.
 func (r Range) Everything() bool { return zero(r.Lo) && zero(r.Hi) }
 
-// Contains says whether a value is in the range; a zero value is a missing field.
-// It is what Filter asks the server.
-func (r Range) Contains(v bson.RawValue) bool {
-	if zero(v) {
-		v = bson.RawValue{Type: bson.TypeNull}
+// Contains says whether a document with these values, one for each field of the
+// key, is in the range; a zero value is a missing field. It is what Filter asks the server.
+func (r Range) Contains(values ...bson.RawValue) bool {
+	l, lo, hi := r.parts()
+	v := make(point, len(l))
+	copy(v, values)
+	for i := range v {
+		if zero(v[i]) {
+			v[i] = bson.RawValue{Type: bson.TypeNull}
+		}
 	}
-	return (zero(r.Lo) || Compare(v, r.Lo) >= 0) && (zero(r.Hi) || Compare(v, r.Hi) < 0)
+	return !l.below(v, lo) && (zero(r.Hi) || l.below(v, hi))
 }
 
-// String is "[lo, hi)" for people; an open end is shown as MinKey or MaxKey, and
-// the last range as "[lo, MaxKey]", for it has the documents of MaxKey too.
+// parts is the range as its fields and its two bounds.
+func (r Range) parts() (l layout, lo, hi point) {
+	l, lo, hi = layout{{key: r.Key, present: r.present}}, point{r.Lo}, point{r.Hi}
+	for _, f := range r.Then {
+		l = append(l, field{key: f.Key, descending: f.Descending, present: f.present})
+		lo, hi = append(lo, f.Lo), append(hi, f.Hi)
+	}
+	return l, lo, hi
+}
+
+// below says that values lie below a bound, of which zero values lie before everything.
+func (l layout) below(v, bound point) bool {
+	for i, f := range l {
+		if zero(bound[i]) {
+			return false
+		}
+		c := Compare(v[i], bound[i])
+		if f.descending {
+			c = -c
+		}
+		if c != 0 {
+			return c < 0
+		}
+	}
+	return false
+}
+
+// From is the lower end for people; an open one is MinKey. The values of a compound key are in parentheses.
+func (r Range) From() string {
+	_, lo, _ := r.parts()
+	return lo.text("MinKey")
+}
+
+// To is the upper end for people; an open one is MaxKey.
+func (r Range) To() string {
+	_, _, hi := r.parts()
+	return hi.text("MaxKey")
+}
+
+func (p point) text(open string) string {
+	var parts []string
+	for _, v := range p {
+		if zero(v) {
+			break
+		}
+		parts = append(parts, Text(v))
+	}
+	switch {
+	case len(parts) == 0:
+		return open
+	case len(p) == 1:
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// String is "[lo, hi)" for people, and the
+// last range "[lo, MaxKey]", for it has the documents of MaxKey too.
 func (r Range) String() string {
-	lo, hi := "MinKey", "MaxKey]"
-	if !zero(r.Lo) {
-		lo = Text(r.Lo)
+	if zero(r.Hi) {
+		return "[" + r.From() + ", MaxKey]"
 	}
-	if !zero(r.Hi) {
-		hi = Text(r.Hi) + ")"
-	}
-	return "[" + lo + ", " + hi
+	return "[" + r.From() + ", " + r.To() + ")"
 }
 
 // Text is a BSON value for people: numbers bare, strings in quotes, the rest as

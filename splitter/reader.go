@@ -10,22 +10,29 @@ import (
 	"go.mongodb.org/mongo-driver/mongo/options"
 )
 
-// reader asks about one field of a collection through its index.
+// reader asks about the fields of ranges through their index.
 type reader struct {
-	coll   *mongo.Collection
-	ns     string
-	key    string
-	index  string
-	mongos bool
+	coll    *mongo.Collection
+	ns      string
+	key     string // the first field
+	fields  layout
+	base    bson.D // only documents that match this; nil: all
+	index   string
+	pattern bson.D // of the index
+	server  Server
 }
 
-// value reads the key out of a found document; a zero value when it is missing.
-func (r *reader) value(doc bson.Raw) bson.RawValue {
-	v, err := doc.LookupErr(strings.Split(r.key, ".")...)
+// valueAt reads a path out of a found document; a zero value when it is missing. The value is a copy.
+func valueAt(doc bson.Raw, path string) bson.RawValue {
+	v, err := doc.LookupErr(strings.Split(path, ".")...)
 	if err != nil {
 		return bson.RawValue{}
 	}
-	return v
+	return clone(v)
+}
+
+func clone(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: append([]byte{}, v.Value...)}
 }
 
 // keys reads up to limit keys that match, along the index, after skip of them.
@@ -34,7 +41,7 @@ func (r *reader) keys(ctx context.Context, filter bson.D, down bool, skip, limit
 	if down {
 		direction = -1
 	}
-	cur, err := r.coll.Find(ctx, filter, options.Find().SetHint(r.index).SetSort(bson.D{{Key: r.key, Value: direction}}).
+	cur, err := r.coll.Find(ctx, both(r.base, filter), options.Find().SetHint(r.index).SetSort(bson.D{{Key: r.key, Value: direction}}).
 		SetProjection(r.projection()).
 		SetSkip(skip).SetLimit(limit))
 	if err != nil {
@@ -43,11 +50,7 @@ func (r *reader) keys(ctx context.Context, filter bson.D, down bool, skip, limit
 	defer cur.Close(ctx)
 	var found []bson.RawValue
 	for cur.Next(ctx) {
-		v := r.value(cur.Current)
-		found = append(found, bson.RawValue{Type: v.Type, Value: append([]byte(nil), v.Value...)})
-		if zero(v) {
-			found[len(found)-1] = bson.RawValue{}
-		}
+		found = append(found, valueAt(cur.Current, r.key))
 	}
 	if err := cur.Err(); err != nil {
 		return nil, fmt.Errorf("splitter: %s: find along %s: %w", r.ns, r.index, err)
@@ -55,10 +58,14 @@ func (r *reader) keys(ctx context.Context, filter bson.D, down bool, skip, limit
 	return found, nil
 }
 
-// projection leaves the key alone, so that the index can answer.
+// projection leaves the keys alone, so that the index can answer.
 func (r *reader) projection() bson.D {
-	p := bson.D{{Key: r.key, Value: 1}}
-	if r.key != "_id" {
+	p, id := bson.D{}, false
+	for _, f := range r.fields {
+		p = append(p, bson.E{Key: f.key, Value: 1})
+		id = id || f.key == "_id" || strings.HasPrefix(f.key, "_id.")
+	}
+	if !id {
 		p = append(p, bson.E{Key: "_id", Value: 0})
 	}
 	return p
@@ -70,7 +77,7 @@ func (r *reader) any(ctx context.Context, filter bson.D, hint bool) (bool, error
 	if hint {
 		o.SetHint(r.index)
 	}
-	cur, err := r.coll.Find(ctx, filter, o)
+	cur, err := r.coll.Find(ctx, both(r.base, filter), o)
 	if err != nil {
 		return false, fmt.Errorf("splitter: %s: find: %w", r.ns, err)
 	}
@@ -86,7 +93,8 @@ func (r *reader) any(ctx context.Context, filter bson.D, hint bool) (bool, error
 // the quickest way, for servers count index entries without looking at documents;
 // on a router it would count orphaned documents too, so there they are aggregated.
 func (r *reader) count(ctx context.Context, filter bson.D) (int64, error) {
-	if r.mongos {
+	filter = both(r.base, filter)
+	if r.server.Mongos {
 		n, err := r.coll.CountDocuments(ctx, filter, options.Count().SetHint(r.index))
 		if err != nil {
 			return 0, fmt.Errorf("splitter: %s: aggregate count: %w", r.ns, err)
@@ -124,15 +132,7 @@ func (r *reader) exactTotal(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// bracketFilter is all of one bracket, or what lies in it from a value on.
+// bracketFilter is all of one bracket of the first field, or what lies in it from a value on.
 func (r *reader) bracketFilter(b bracket, lo, hi bson.RawValue) bson.D {
-	x := Range{Key: r.key, Lo: lo, Hi: hi, present: 1 << b}
-	if x.Everything() { // Filter would drop the bracket's own clause
-		c := x.within(b)
-		if len(c) == 1 {
-			return c[0].(bson.D)
-		}
-		return bson.D{{Key: "$or", Value: c}}
-	}
-	return x.Filter(Brackets)
+	return anyOf(r.key, interval{key: r.key, lo: lo, hi: hi, present: 1 << b}.clauses())
 }

@@ -22,6 +22,7 @@ type fakeCollection struct {
 	multikey  bool
 	lie       int64 // added to the quick count
 	splits    []bson.Raw
+	lastly    []string // the aggregations that looked for points
 }
 
 func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
@@ -59,7 +60,7 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 		}
 		return bson.D{{Key: "n", Value: n}, {Key: "ok", Value: 1.0}}
 	case "aggregate":
-		return mongofake.Cursor("test.c", bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: total}})
+		return f.aggregate(c.Body)
 	case "find":
 		q := c.Body.Lookup("filter").Document()
 		lo, hi, ok := f.bounds(q)
@@ -75,6 +76,40 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 		return mongofake.Cursor("test.c", docs...)
 	}
 	return mongofake.Error(59, "no such command: "+c.Name)
+}
+
+// aggregate answers the pipelines that count, sort into buckets and draw.
+func (f *fakeCollection) aggregate(body bson.Raw) bson.D {
+	first := body.Lookup("pipeline", "0").Document()
+	docs := []any{}
+	switch stage, _ := first.IndexErr(0); stage.Key() {
+	case "$bucketAuto":
+		f.lastly = append(f.lastly, "bucketAuto")
+		if r, ok := f.refuse["$bucketAuto"]; ok {
+			return r
+		}
+		buckets, _ := first.Lookup("$bucketAuto", "buckets").AsInt64OK()
+		for lo, keys := int64(0), max((f.n+buckets-1)/buckets, 1); lo < f.n; lo += keys {
+			docs = append(docs, bson.D{
+				{Key: "_id", Value: bson.D{{Key: "min", Value: lo}, {Key: "max", Value: lo + keys}}},
+				{Key: "count", Value: min(keys, f.n-lo) * f.perKey},
+			})
+		}
+	case "$sample":
+		f.lastly = append(f.lastly, "sample")
+		if r, ok := f.refuse["$sample"]; ok {
+			return r
+		}
+		size, _ := first.Lookup("$sample", "size").AsInt64OK()
+		for i := range size {
+			docs = append(docs, bson.D{{Key: "f", Value: (i*2 + 1) * f.n / (2 * size)}})
+		}
+	case "$match":
+		docs = append(docs, bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: f.count(first.Lookup("$match").Document())}})
+	default:
+		docs = append(docs, bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: f.n * f.perKey}})
+	}
+	return mongofake.Cursor("test.c", docs...)
 }
 
 // bounds reads a plain filter of numbers; false when it is for another type.
@@ -152,7 +187,7 @@ func TestSplitVectorIsEven(t *testing.T) {
 
 func TestSplitVectorRefused(t *testing.T) {
 	for code, want := range map[int32]string{
-		13: "may not run splitVector (code 13)", 20: "not possible here (code 20)", 59: "has no splitVector", 27: "refused it (code 27)", 8000: "refused it (code 8000)",
+		13: "the user may not run it (code 13)", 20: "not possible here (code 20)", 59: "has no splitVector", 27: "refused it (code 27)", 8000: "refused it (code 8000)",
 	} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			f := &fakeCollection{n: 1000, perKey: 10, refuse: map[string]bson.D{"splitVector": mongofake.Error(code, "no")}}
@@ -160,13 +195,109 @@ func TestSplitVectorRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Strategy != splitter.Walk || len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, want) || r.Imbalance != 1 {
+			if r.Strategy != splitter.BucketAuto || len(r.Skipped) != 2 || !strings.Contains(r.Skipped[0].Reason, want) || r.Imbalance > 1.03 {
 				t.Errorf("%+v", r)
 			}
-			if _, err := f.split(t, 4, splitter.SplitVector); err == nil || !strings.Contains(err.Error(), "splitVector") {
+			var refused *splitter.StrategyError
+			if _, err := f.split(t, 4, splitter.SplitVector); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
 				t.Errorf("asked for alone it gives %v", err)
 			}
 		})
+	}
+}
+
+// Auto goes on to the next strategy and says why not the one before.
+func TestAutoSaysWhyNot(t *testing.T) {
+	refuse := func(names ...string) map[string]bson.D {
+		m := map[string]bson.D{}
+		for _, n := range names {
+			m[n] = mongofake.Error(13, "not authorized")
+		}
+		return m
+	}
+	tests := []struct {
+		name      string
+		f         fakeCollection
+		ranges    int
+		want      string
+		imbalance float64
+		skipped   []string
+	}{
+		{"all is well", fakeCollection{n: 10_000, perKey: 10}, 4, splitter.SplitVector, 1.04, nil},
+		{
+			"small",
+			fakeCollection{n: 10_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.BucketAuto, 1.02,
+			[]string{"splitVector: the user may not run it (code 13)", "chunks: this server is no mongos"},
+		},
+		{
+			"large",
+			fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.Sample, 1.01,
+			[]string{"splitVector: ", "chunks: ", "bucketAuto: it sorts all 10000000 documents; auto has it sort at most 100000"},
+		},
+		{
+			"sample refused",
+			fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector", "$sample")}, 4, splitter.Walk, 1.01,
+			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: the user may not run it (code 13)"},
+		},
+		{
+			"many ranges",
+			fakeCollection{n: 100_000, perKey: 2, refuse: refuse("splitVector")}, 400, splitter.Walk, 1.01,
+			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: 200000 documents are too few for a quick sample that gives 400 even ranges"},
+		},
+		{
+			"few values",
+			fakeCollection{n: 3, perKey: 100_000, refuse: refuse("splitVector")}, 8, splitter.Walk, 1,
+			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: it gave 2 split keys, 8 ranges need 7"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := tt.f.split(t, tt.ranges, splitter.Auto)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Strategy != tt.want || r.Imbalance > tt.imbalance || len(r.Skipped) != len(tt.skipped) {
+				t.Errorf("%s, imbalance %.3f, skipped %q", r.Strategy, r.Imbalance, r.Skipped)
+			}
+			for i, s := range r.Skipped {
+				if got := s.Strategy + ": " + s.Reason; !strings.HasPrefix(got, tt.skipped[i]) {
+					t.Errorf("skipped %q, want %q", got, tt.skipped[i])
+				}
+			}
+		})
+	}
+}
+
+// The random cursor of $sample can fail by chance: it is asked again, but not for ever.
+func TestSampleTriesAgain(t *testing.T) {
+	f := &fakeCollection{n: 1000, perKey: 10, refuse: map[string]bson.D{"$sample": mongofake.Error(28799, "$sample stage could not find a non-duplicate document")}}
+	var refused *splitter.StrategyError
+	if _, err := f.split(t, 4, splitter.Sample); !errors.As(err, &refused) || !strings.Contains(err.Error(), "in 3 tries (code 28799)") || len(f.lastly) != 3 {
+		t.Errorf("after %v: %v", f.lastly, err)
+	}
+}
+
+// What the message about too few pieces says is true of the strategy.
+func TestFewerPieces(t *testing.T) {
+	tests := []struct {
+		f        fakeCollection
+		strategy string
+		want     string
+	}{
+		{fakeCollection{n: 3, perKey: 10}, splitter.Walk, "the key has too few different values for more than 3"},
+		{fakeCollection{n: 1, perKey: 10}, splitter.BucketAuto, "all documents have the same key"},
+		{fakeCollection{n: 3, perKey: 10}, splitter.Sample, "sample gave only 2 split keys; walk finds every key there is"},
+		{fakeCollection{perKey: 1}, splitter.Auto, "the collection is empty"},
+		{fakeCollection{n: 30, perKey: 10}, splitter.Walk, ""},
+	}
+	for _, tt := range tests {
+		r, err := tt.f.split(t, 8, tt.strategy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Fewer != tt.want || (r.Fewer == "") != (len(r.Pieces) == 8) {
+			t.Errorf("%s: %d pieces: %q, want %q", tt.strategy, len(r.Pieces), r.Fewer, tt.want)
+		}
 	}
 }
 
@@ -194,7 +325,7 @@ func TestTooFewSplitKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Strategy != splitter.Walk || len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, "gave 0 split keys") {
+	if r.Strategy != splitter.BucketAuto || len(r.Skipped) != 2 || !strings.Contains(r.Skipped[0].Reason, "gave 0 split keys") {
 		t.Errorf("%+v", r)
 	}
 	if got, want := texts(r), "[MinKey, 1) 1000; [1, 2) 1000; [2, MaxKey] 1000"; got != want {
@@ -220,6 +351,8 @@ func TestSplitRefusals(t *testing.T) {
 		multikey     *splitter.MultikeyError
 		notCovered   *splitter.NotCoveredError
 		server       mongo.CommandError
+		view         *splitter.ViewError
+		collation    *splitter.CollationError
 	)
 	refuse := func(name string, d bson.D) *fakeCollection {
 		return &fakeCollection{n: 100, perKey: 2, refuse: map[string]bson.D{name: d}}
@@ -232,8 +365,11 @@ func TestSplitRefusals(t *testing.T) {
 		want string
 	}{
 		{"no collection", refuse("listIndexes", mongofake.Error(26, "ns does not exist")), &noCollection, "test.c does not exist"},
-		{"no index", refuse("listIndexes", mongofake.Cursor("test.x", bson.D{{Key: "key", Value: bson.D{{Key: "f", Value: "hashed"}}}, {Key: "name", Value: "h"}})), &noIndex, "h is of kind hashed"},
-		{"view", refuse("listIndexes", mongofake.Error(166, "is a view")), &server, "is a view"},
+		{"no index", refuse("listIndexes", mongofake.Cursor("test.x", bson.D{{Key: "key", Value: bson.D{{Key: "f", Value: "hashed"}}}, {Key: "name", Value: "h"}})), &noIndex, "h is hashed: hashes have another order than the values): create one on {f: 1}"},
+		{"view", refuse("listIndexes", mongofake.Error(166, "is a view")), &view, "is a view"},
+		{"collation", refuse("listIndexes", mongofake.Cursor("test.x",
+			bson.D{{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "de"}}}},
+			bson.D{{Key: "key", Value: bson.D{{Key: "f", Value: 1}}}, {Key: "name", Value: "f_1"}})), &collation, `by the collation "de"`},
 		{"arrays", found, &multikey, `field "f" holds arrays (index f_1)`},
 		{"explain is unknown", refuse("explain", mongofake.Error(59, "no")), nil, ""},
 		{"count fails", refuse("count", mongofake.Error(13, "no")), &server, "test.c: count"},

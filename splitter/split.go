@@ -4,29 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
 )
-
-// Strategies, in the order "auto" tries them.
-const (
-	Auto        = "auto"
-	SplitVector = "splitVector"
-	Walk        = "walk" // index walk with skip; needs no rights
-)
-
-// Strategies lists what Config.Strategy takes.
-func Strategies() []string { return []string{Auto, SplitVector, Walk} }
 
 // Config of Split.
 type Config struct {
 	Collection *mongo.Collection
 	Key        string // field or dotted path; an ascending or descending index must start with it
-	Ranges     int    // how many are wanted (≥ 1); fewer come back when there are fewer keys
-	Strategy   string // "" is Auto
-	Predicate  Predicate
+	// Then are further fields of that index, in its order, by which ranges are cut within one value
+	// of Key too. Such ranges do not keep all documents of a key together: they are for jobs whose own key has these fields.
+	Then      []string
+	Ranges    int    // how many are wanted (≥ 1); fewer come back when there are fewer keys
+	Strategy  string // "" is Auto
+	Predicate Predicate
+	Histogram bool // count the documents of each type of the key
 }
 
 // Piece is a range and how many documents the server counts in it.
@@ -43,13 +37,16 @@ type Report struct {
 	Strategy     string
 	Skipped      []Skip // earlier strategies and why not
 	Index        string // the index that starts with the key
+	Next         string // the index's field after the key's; empty when there is none
 	SplitKeys    int    // keys the strategy gave, of which Ranges-1 were chosen evenly
+	Fewer        string // why there are fewer pieces than wanted; empty when there are not
 	Pieces       []Piece
-	Total        int64    // documents of the collection, counted
-	Imbalance    float64  // largest piece / mean piece; 1 for an empty collection
-	Types        []string // BSON types the key has ("int", "string", "missing", …), by probing the index
-	Seconds      float64  // finding the points
-	CountSeconds float64  // the proof
+	Total        int64      // documents of the collection, counted
+	Imbalance    float64    // largest piece / mean piece; 1 for an empty collection
+	Types        []string   // BSON types the key has ("int", "string", "missing", …), by probing the index
+	Histogram    *Histogram // nil unless asked for
+	Seconds      float64    // finding the points
+	CountSeconds float64    // the proof
 	Elapsed      time.Duration
 }
 
@@ -67,7 +64,8 @@ const countThreads = 4
 
 // Split finds the points, counts every piece, and proves that the counts add up
 // to the collection (it looks twice, then fails with *NotCoveredError). Other
-// errors: *NoIndexError, *NoCollectionError, *MultikeyError, server errors
+// errors: *NoIndexError, *NoCollectionError, *ViewError, *CollationError, *MultikeyError, *StrategyError
+// when the one strategy asked for does not serve, server errors
 // wrapped with the command. An empty collection is one piece.
 func Split(ctx context.Context, c Config) (*Report, error) {
 	if c.Ranges < 1 {
@@ -77,17 +75,10 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 		return nil, errors.New("splitter: no key given")
 	}
 	start := time.Now()
-	r := &reader{coll: c.Collection, ns: c.Collection.Database().Name() + "." + c.Collection.Name(), key: c.Key}
-	index, pattern, err := IndexFor(ctx, c.Collection, c.Key)
+	r, err := newReader(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	r.index = index
-	server, err := AskServer(ctx, c.Collection.Database().Client())
-	if err != nil {
-		return nil, err
-	}
-	r.mongos = server.Mongos
 	if err := r.refuseArrays(ctx); err != nil {
 		return nil, err
 	}
@@ -99,97 +90,78 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Index: index}
-	keys, err := r.points(ctx, c, pattern, s, total, rep)
+	r.fields[0].present = s.present
+	rep := &Report{Index: r.index}
+	if len(r.pattern) > len(r.fields) {
+		rep.Next = r.pattern[len(r.fields)].Key
+	}
+	found, err := r.points(ctx, c, s, total, rep)
 	if err != nil {
 		return nil, err
 	}
-	rep.SplitKeys = len(keys)
-	for _, k := range keys {
-		if bracketOf(k) != nullish { // an index has null for a missing field
-			s.add(k)
+	rep.SplitKeys = len(found.points)
+	for _, p := range found.points {
+		if bracketOf(p[0]) != nullish { // an index has null for a missing field
+			s.add(p[0])
 		}
 	}
 	rep.Types = s.list()
-	rep.Pieces = pieces(c.Key, choose(keys, c.Ranges), s.present)
+	chosen := found.choose(c.Ranges)
+	used := slices.Concat(found.candidates(c.Ranges).points, chosen)
+	if err := r.probeThen(ctx, r.fields.tidy(used)); err != nil {
+		return nil, err
+	}
+	rep.Pieces = r.fields.pieces(chosen)
 	rep.Seconds = time.Since(start).Seconds()
 
 	t := time.Now()
 	if err := r.prove(ctx, c.Predicate, rep); err != nil {
 		return nil, err
 	}
-	if rep.Imbalance > uneven && len(keys) > c.Ranges {
-		if err := r.even(ctx, c, keys, s.present, rep); err != nil {
+	if (rep.Imbalance > uneven || found.rough) && len(found.points) > c.Ranges {
+		if err := r.even(ctx, c, found, rep); err != nil {
 			return nil, err
 		}
 	}
+	rep.Fewer = fewer(rep, c.Ranges)
 	rep.CountSeconds = time.Since(t).Seconds()
+	if c.Histogram {
+		if rep.Histogram, err = r.histogram(ctx, s, rep.Total); err != nil {
+			return nil, err
+		}
+	}
 	rep.Elapsed = time.Since(start)
 	return rep, nil
 }
 
-// points runs the strategies until one gives enough keys.
-func (r *reader) points(ctx context.Context, c Config, pattern bson.D, s *seen, total int64, rep *Report) ([]bson.RawValue, error) {
-	switch c.Strategy {
-	case "", Auto, SplitVector, Walk:
-	default:
-		return nil, fmt.Errorf("splitter: strategy %q: use auto, splitVector or walk", c.Strategy)
+// fewer says why there are fewer pieces than wanted.
+func fewer(rep *Report, wanted int) string {
+	n := len(rep.Pieces)
+	switch {
+	case n >= wanted:
+		return ""
+	case rep.Total == 0:
+		return "the collection is empty"
+	case n == 1 && (rep.Strategy == Walk || rep.Strategy == BucketAuto):
+		return "all documents have the same key"
+	case rep.Strategy == Walk || rep.Strategy == BucketAuto:
+		return fmt.Sprintf("the key has too few different values for more than %d", n)
 	}
-	walkOnly := c.Strategy == Walk
-	rep.Strategy = SplitVector
-	if walkOnly {
-		rep.Strategy = Walk
-	}
-	if c.Ranges == 1 || total == 0 {
-		return nil, nil
-	}
-	if !walkOnly {
-		keys, err := r.splitVector(ctx, pattern, c.Ranges, total)
-		switch {
-		case err != nil && (c.Strategy == SplitVector || !refused(err)):
-			return nil, err
-		case err != nil:
-			rep.Skipped = append(rep.Skipped, Skip{SplitVector, reason(err)})
-		case len(keys) < c.Ranges-1 && c.Strategy != SplitVector:
-			rep.Skipped = append(rep.Skipped, Skip{SplitVector, fmt.Sprintf("it gave %d split keys, %d ranges need %d", len(keys), c.Ranges, c.Ranges-1)})
-		default:
-			return keys, nil
-		}
-	}
-	rep.Strategy = Walk
-	return r.walk(ctx, s, c.Ranges, total)
+	return fmt.Sprintf("%s gave only %s; walk finds every key there is", rep.Strategy, count(rep.SplitKeys, "split key"))
 }
 
-// reason is a server's refusal in one line.
-func reason(err error) string {
-	var ce mongo.CommandError
-	if !errors.As(err, &ce) {
-		return err.Error()
+// newReader finds the index and asks the server what it is.
+func newReader(ctx context.Context, c Config) (*reader, error) {
+	r := &reader{coll: c.Collection, ns: c.Collection.Database().Name() + "." + c.Collection.Name(), key: c.Key}
+	var err error
+	if r.index, r.pattern, err = indexFor(ctx, c.Collection, append([]string{c.Key}, c.Then...)); err != nil {
+		return nil, err
 	}
-	switch ce.Code {
-	case codeUnauthorized:
-		return fmt.Sprintf("the user may not run splitVector (code %d): %s", ce.Code, ce.Message)
-	case codeCommandNotFound:
-		return fmt.Sprintf("this server has no splitVector (code %d)", ce.Code)
-	case 20:
-		return fmt.Sprintf("not possible here (code %d): %s", ce.Code, ce.Message)
+	for _, e := range r.pattern[:1+len(c.Then)] {
+		r.fields = append(r.fields, field{key: e.Key, descending: descending(e) != descending(r.pattern[0])})
 	}
-	return fmt.Sprintf("the server refused it (code %d): %s", ce.Code, ce.Message)
-}
-
-// pieces makes the ranges that the points bound.
-func pieces(key string, points []bson.RawValue, present uint32) []Piece {
-	out := make([]Piece, 0, len(points)+1)
-	var lo bson.RawValue
-	for i := range len(points) + 1 {
-		var hi bson.RawValue
-		if i < len(points) {
-			hi = points[i]
-		}
-		out = append(out, Piece{Range: Range{Key: key, Lo: lo, Hi: hi, present: present}})
-		lo = hi
-	}
-	return out
+	r.server, err = AskServer(ctx, c.Collection.Database().Client())
+	return r, err
 }
 
 // prove counts every piece and the whole. The server's quick figure serves as the

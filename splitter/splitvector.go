@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/bson"
 )
@@ -24,21 +23,21 @@ const (
 )
 
 // splitVector asks the server for split keys, spaced evenly by documents.
-func (r *reader) splitVector(ctx context.Context, pattern bson.D, ranges int, total int64) ([]bson.RawValue, error) {
+func (r *reader) splitVector(ctx context.Context, ranges int, total int64) (cuts, error) {
 	average, err := r.averageSize(ctx)
 	if err != nil {
-		return nil, err
+		return cuts{}, err
 	}
 	want := max(min(int64(ranges)*keysPerRange, maxSplitKeys), int64(ranges)*2)
 	every := max(total/want-1, 1) // a key after every+1 documents
 	clamp := false
-	var keys []bson.RawValue
+	var keys []point
 	for range smallerTries {
 		// The server takes maxChunkSizeBytes / (2 × average size) documents a piece.
 		bytes := every * average * 2
 		cmd := bson.D{
 			{Key: "splitVector", Value: r.ns},
-			{Key: "keyPattern", Value: pattern[:1]},
+			{Key: "keyPattern", Value: r.pattern[:len(r.fields)]},
 		}
 		if clamp {
 			bytes = min(max(bytes, minChunkBytes), maxChunkBytes)
@@ -51,24 +50,24 @@ func (r *reader) splitVector(ctx context.Context, pattern bson.D, ranges int, to
 				clamp = true
 				continue
 			}
-			return nil, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
+			return cuts{}, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
 		}
-		if keys, err = readSplitKeys(raw, r.key); err != nil {
-			return nil, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
+		if keys, err = r.fields.readSplitKeys(raw); err != nil {
+			return cuts{}, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
 		}
 		if len(keys) >= ranges-1 || every == 1 {
 			break
 		}
 		every = max(every/8, 1)
 	}
-	return keys, nil
+	return cuts{points: keys}, nil
 }
 
 // sizeRefused says that the error can be about the size of a chunk: a bad
 // value by any of the codes that servers use for it.
 func sizeRefused(err error) bool {
 	switch code(err) {
-	case codeUnauthorized, 20, codeNamespaceNotFound, 27, codeCommandNotFound:
+	case codeUnauthorized, codeIllegalOperation, codeNamespaceNotFound, 27, codeCommandNotFound:
 		return false
 	}
 	return true
@@ -88,7 +87,7 @@ func (r *reader) averageSize(ctx context.Context) (int64, error) {
 	return max(size, 1), nil
 }
 
-func readSplitKeys(reply bson.Raw, key string) ([]bson.RawValue, error) {
+func (l layout) readSplitKeys(reply bson.Raw) ([]point, error) {
 	list, ok := reply.Lookup("splitKeys").ArrayOK()
 	if !ok {
 		return nil, errors.New("the reply has no splitKeys")
@@ -97,45 +96,19 @@ func readSplitKeys(reply bson.Raw, key string) ([]bson.RawValue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("splitKeys: %w", err)
 	}
-	keys := make([]bson.RawValue, 0, len(values))
+	keys := make([]point, 0, len(values))
 	for _, v := range values {
 		d, ok := v.DocumentOK()
 		if !ok {
 			return nil, errors.New("a split key is not a document")
 		}
-		k, err := d.LookupErr(key) // a dotted path is one name here
-		if err != nil {
-			return nil, fmt.Errorf("a split key has no %s", key)
+		p := make(point, len(l))
+		for i, f := range l {
+			if p[i], err = d.LookupErr(f.key); err != nil { // a dotted path is one name here
+				return nil, fmt.Errorf("a split key has no %s", f.key)
+			}
 		}
-		keys = append(keys, k)
+		keys = append(keys, p)
 	}
-	return tidy(keys), nil
-}
-
-// tidy sorts split keys, drops equal ones, and one below which nothing can lie.
-func tidy(keys []bson.RawValue) []bson.RawValue {
-	for i, k := range keys {
-		if k.Type == bson.TypeUndefined {
-			keys[i] = bson.RawValue{Type: bson.TypeNull}
-		}
-	}
-	slices.SortStableFunc(keys, Compare)
-	keys = slices.CompactFunc(keys, func(a, b bson.RawValue) bool { return Compare(a, b) == 0 })
-	if len(keys) > 0 && keys[0].Type == bson.TypeMinKey {
-		keys = keys[1:]
-	}
-	return keys
-}
-
-// choose takes n-1 of the keys, evenly, so that they bound n pieces; all when there are fewer.
-func choose(keys []bson.RawValue, n int) []bson.RawValue {
-	if len(keys) <= n-1 {
-		return keys
-	}
-	chosen := make([]bson.RawValue, 0, n-1)
-	pieces := len(keys) + 1
-	for i := 1; i < n; i++ {
-		chosen = append(chosen, keys[(i*pieces+n/2)/n-1])
-	}
-	return chosen
+	return l.tidy(keys), nil
 }

@@ -40,7 +40,7 @@ var ascending = [][]bson.RawValue{
 	{raw(decimal("-1E+40"))},
 	{raw(int64(math.MinInt64)), raw(float64(math.MinInt64))},
 	{raw(int32(-5)), raw(decimal("-5.0"))},
-	{raw(int32(0)), raw(int64(0)), raw(0.0), raw(math.Copysign(0, -1)), raw(decimal("-0")), raw(decimal("0E+3"))},
+	{raw(int32(0)), raw(int64(0)), raw(0.0), raw(math.Copysign(0, -1)), raw(decimal("-0")), raw(decimal("0E+3")), raw(primitive.NewDecimal128(0x3041ffffffffffff, math.MaxUint64))},
 	{raw(decimal("1E-300"))},
 	{raw(int32(1)), raw(int64(1)), raw(1.0), raw(decimal("1"))},
 	{raw(1.5), raw(decimal("1.50"))},

@@ -12,13 +12,22 @@ type position struct {
 	at bson.RawValue
 }
 
-// walk finds split keys by stepping along the index, one bracket of types after
+// walk finds points along the index with no rights beyond reading.
+func (r *reader) walk(ctx context.Context, s *seen, ranges int, total int64) (cuts, error) {
+	if len(r.fields) > 1 {
+		return r.walkCompound(ctx, s, ranges, total)
+	}
+	found, err := r.walkField(ctx, s, ranges, total)
+	return cuts{points: found}, err
+}
+
+// walkField finds points of the first field by stepping along the index, one bracket of types after
 // the other, so that every step is a plain range of the index. It needs no
 // rights beyond reading. Each step skips over one piece from where the last
 // one ended, so the whole index is passed once; a key heavier than a piece gets a
 // piece that ends with it.
-func (r *reader) walk(ctx context.Context, s *seen, ranges int, total int64) ([]bson.RawValue, error) {
-	var found []bson.RawValue
+func (r *reader) walkField(ctx context.Context, s *seen, ranges int, total int64) ([]point, error) {
+	var found []point
 	from := position{}
 	left := total
 	for pieces := int64(ranges); pieces > 1 && left > 0; pieces-- {
@@ -29,11 +38,11 @@ func (r *reader) walk(ctx context.Context, s *seen, ranges int, total int64) ([]
 		if zero(to.at) {
 			break
 		}
-		found = append(found, to.at)
+		found = append(found, point{to.at})
 		from = to
 		left -= passed
 	}
-	return tidy(found), nil
+	return r.fields[:1].tidy(found), nil
 }
 
 // step goes about need documents on from a position, to the start of a key. A
@@ -85,11 +94,7 @@ func (r *reader) land(ctx context.Context, s *seen, from position, k bson.RawVal
 	if before*2 >= need && before > 0 {
 		return position{from.in, k}, before, nil
 	}
-	equal := bson.D{{Key: r.key, Value: bson.D{{Key: "$eq", Value: k}}}}
-	if from.in == regex { // $eq would take it for a pattern
-		equal = r.equalRegex(k)
-	}
-	run, err := r.count(ctx, equal)
+	run, err := r.count(ctx, anyOf(r.key, equal(r.key, k).clauses()))
 	if err != nil {
 		return position{}, 0, err
 	}
@@ -103,14 +108,6 @@ func (r *reader) land(ctx context.Context, s *seen, from position, k bson.RawVal
 	return next, before + run, nil
 }
 
-func (r *reader) equalRegex(k bson.RawValue) bson.D {
-	x := Range{Key: r.key}
-	return bson.D{
-		{Key: r.key, Value: bson.D{{Key: "$type", Value: int32(bson.TypeRegex)}}},
-		{Key: "$expr", Value: x.compare("$eq", k)},
-	}
-}
-
 // between counts the documents from a position up to key k of the same bracket.
 func (r *reader) between(ctx context.Context, from position, k bson.RawValue) (int64, error) {
 	if !zero(from.at) && Compare(from.at, k) == 0 {
@@ -121,14 +118,7 @@ func (r *reader) between(ctx context.Context, from position, k bson.RawValue) (i
 
 // after is the first key behind k: in its bracket, or the first of the next one that has documents.
 func (r *reader) after(ctx context.Context, s *seen, b bracket, k bson.RawValue) (position, error) {
-	f := bson.D{{Key: r.key, Value: bson.D{{Key: "$gt", Value: k}}}}
-	if b == regex {
-		x := Range{Key: r.key}
-		f = bson.D{
-			{Key: r.key, Value: bson.D{{Key: "$type", Value: int32(bson.TypeRegex)}}},
-			{Key: "$expr", Value: x.compare("$gt", k)},
-		}
-	}
+	f := anyOf(r.key, interval{key: r.key, lo: k, loOpen: true, present: 1 << b}.clauses())
 	keys, err := r.keys(ctx, f, false, 0, 1)
 	if err != nil {
 		return position{}, err

@@ -101,7 +101,7 @@ func (a *app) printError(code int, err error) {
 			return
 		}
 	}
-	fmt.Fprintf(a.env.Stderr, "mrbench: %s\n", text)
+	fmt.Fprintf(a.env.Stderr, "%s %s\n", a.styleOf(a.env.StderrTerminal).red("mrbench:"), text)
 }
 
 // jsonErrors says whether -o json was asked for, also when flags could not be parsed to their end.

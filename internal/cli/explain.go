@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"mrbench/internal/target"
@@ -19,11 +18,10 @@ func (a *app) explain(err error, t *target.Target) error {
 		return withCode(exitFailed, "%s does not exist on %s; fill it with: %s", e.NS, where(t), a.command("seed --docs 1e6"))
 	}
 	if e, ok := errors.AsType[*splitter.NoIndexError](err); ok {
-		text := fmt.Sprintf("%s has no index that starts with %s", e.NS, e.Key)
-		if len(e.Unusable) > 0 {
-			text = fmt.Sprintf("%s has no usable index that starts with %s (%s)", e.NS, e.Key, strings.Join(e.Unusable, "; "))
+		if e.Beside() || len(e.Then) > 0 {
+			return withCode(exitFailed, "%s; %s", e.Problem(), e.WayOut())
 		}
-		return withCode(exitFailed, "%s; make one with: %s", text, a.command("run --create-index"))
+		return withCode(exitFailed, "%s; make one with: %s", e.Problem(), a.command("run --create-index"))
 	}
 	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok {
 		return withCode(exitFailed, "%s already holds %d documents; name another collection with --ns, or replace it with --drop", e.NS, e.Documents)

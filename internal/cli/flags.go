@@ -136,6 +136,24 @@ func parseKey(s string) (string, error) {
 	return s, nil
 }
 
+// fieldsFlag is a comma-separated list of different fields.
+func fieldsFlag(c *cobra.Command, p *[]string, name, usage string) {
+	c.Flags().Var(&value[[]string]{p, "fields", func(s string) ([]string, error) {
+		var list []string
+		for f := range strings.SplitSeq(s, ",") {
+			f, err := parseKey(f)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(list, f) {
+				return nil, fmt.Errorf("%q is listed twice", f)
+			}
+			list = append(list, f)
+		}
+		return list, nil
+	}, func(l []string) string { return strings.Join(l, ",") }}, name, usage)
+}
+
 // parseConcern accepts what seed does.
 func parseConcern(s string) (string, error) {
 	w, journal, ok := strings.Cut(s, ",")

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 
@@ -35,6 +36,16 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// wait returns when a text has gone through. The limit is for a test that would never end.
+func (w *watcher) wait(t *testing.T, text string) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); !strings.Contains(w.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("no %q in %q", text, w.String())
+		}
+	}
+}
+
 func (w *watcher) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +70,7 @@ func TestInterruptedRun(t *testing.T) {
 			released := false
 			stderr := &watcher{text: "run 3 of", seen: func() { signals <- c.signal }}
 			var out bytes.Buffer
-			env := s.environ([]string{"run", "--ladder", "--threads", "2", "--runs", "10000", "--save", "r.ndjson"}, &out, nil)
+			env := s.environ([]string{"run", "--ladder", "--threads", "2", "--runs", "11", "--save", "r.ndjson"}, &out, nil)
 			env.Stderr, env.Signals, env.ReleaseSignals = stderr, signals, func() { released = true }
 			if code := Run(t.Context(), env); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)

@@ -48,6 +48,8 @@ type measurement struct {
 	first  int // row, -1 before there is one
 	answer *bench.Answer
 	stored *mr.Report // that row's last run, when its answer is in a collection
+
+	show *runProgress // nil before the first row starts
 }
 
 func (m *measurement) warn(format string, args ...any) {
@@ -108,7 +110,7 @@ func (m *measurement) plan() bench.Plan {
 	}
 	for i, v := range m.variants {
 		p.Jobs = append(p.Jobs, bench.Job{ID: v.id, Run: func(ctx context.Context, t bench.Turn) (bench.Sample, error) {
-			return m.measure(ctx, i, t.Warmup)
+			return m.watched(ctx, i, t)
 		}})
 	}
 	return p
@@ -166,14 +168,7 @@ func (m *measurement) verdict(stopped error) error {
 
 // finished saves a sample and says so.
 func (m *measurement) finished(s bench.Sample) error {
-	what := fmt.Sprintf("run %d of %d", s.Round, m.o.runs)
-	switch {
-	case s.Warmup:
-		what = "warm-up"
-	case s.Round > m.o.runs:
-		what = fmt.Sprintf("run %d", s.Round) // how many there will be the time budget decides
-	}
-	m.app.tell("%-18s %8.2f s  %s", s.Row, s.Seconds, what)
+	m.show.line(fmt.Sprintf("%-18s %8.2f s  %s", s.Row, s.Seconds, roundText(s.Round, m.o.runs, " of ")))
 	s.Parts = nil // the last run's are in its row
 	m.result.Samples = append(m.result.Samples, s)
 	return firstError(m.file.Sample(s), m.saveLoad(s))
@@ -198,6 +193,8 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
 		Prefix:  m.out.prefix(row),
 		Created: func(db string) error { return m.out.create(ctx, db) },
+		OnStart: func(p mr.Part) { m.show.started(p.Index, p.Thread) },
+		OnPart:  func(p mr.Part) { m.show.finished(p.Index, p.Thread) },
 	}
 	if v.sort {
 		c.Job.Sort = bson.D{{Key: m.app.common.key, Value: 1}}
@@ -271,6 +268,9 @@ func (m *measurement) indexUsed(ctx context.Context, c mr.Config) (string, error
 // aggregate runs a pipeline once; its answer is digested as it streams in.
 func (m *measurement) aggregate(ctx context.Context, row int, warmup bool) (bench.Sample, error) {
 	c := m.pipeline(row)
+	c.Comment = m.out.prefix(row)
+	c.OnStart = func(p aggregate.Part) { m.show.started(p.Index, p.Thread) }
+	c.OnPart = func(p aggregate.Part) { m.show.finished(p.Index, p.Thread) }
 	digests := make([]parity.Digest, max(1, len(c.Ranges)))
 	c.Sink = func(part int, results []bson.Raw) error {
 		for _, doc := range results {

@@ -17,7 +17,7 @@ const plainEvery = 5 * time.Second
 
 // seedProgress shows how a load goes: a bar on a terminal, a line now and then elsewhere. stop ends it.
 func (a *app) seedProgress(ns string) (show func(seed.Progress), stop func()) {
-	if a.env.StderrTerminal {
+	if a.bars() {
 		return a.seedBar(ns)
 	}
 	last := a.env.Now()

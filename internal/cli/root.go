@@ -7,10 +7,12 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
+	"github.com/vbauerster/mpb/v8"
 
 	"mrbench/internal/report"
 	"mrbench/internal/target"
@@ -38,6 +40,8 @@ type common struct {
 	output  string
 	config  string
 	timeout time.Duration
+	quiet   bool
+	noColor bool
 }
 
 // app is one run of the program.
@@ -46,6 +50,7 @@ type app struct {
 	v        *viper.Viper
 	common   common
 	profiles profiles
+	above    atomic.Pointer[mpb.Progress] // the bars on Stderr that lines have to go above; nil when there are none
 }
 
 // Run runs the program and returns its exit code. It is over when everything it started is.
@@ -165,6 +170,8 @@ func (a *app) commonFlags(root *cobra.Command) {
 	complete(root, "output", allFormats)
 	f.StringVar(&c.config, "config", "", "settings file (default mrbench.yaml here or in the user's configuration directory)")
 	f.DurationVar(&c.timeout, "timeout", target.DefaultTimeout, "how long to look for the server")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notices")
+	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR and TERM=dumb mean the same")
 }
 
 func parseFormat(s string) (string, error) {
@@ -214,6 +221,19 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 
 // tell writes a line for a person; nothing depends on it.
 func (a *app) tell(format string, args ...any) {
+	if a.common.quiet {
+		return
+	}
+	if bars := a.above.Load(); bars != nil {
+		if _, err := fmt.Fprintf(bars, format+"\n", args...); err == nil {
+			return
+		}
+	}
+	a.insist(format, args...)
+}
+
+// insist writes a line that is said nowhere else, also with --quiet.
+func (a *app) insist(format string, args ...any) {
 	fmt.Fprintf(a.env.Stderr, format+"\n", args...)
 }
 

@@ -283,8 +283,8 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 	m.types = rep.Types
 	m.result.Split = benchSplit(rep)
 	m.result.Dataset.Documents = rep.Total
-	if n := len(m.ranges); n < wanted {
-		m.warn("%d ranges were wanted and %d made: %s has too few different values for more", wanted, n, m.app.common.key)
+	if rep.Fewer != "" {
+		m.warn("%d ranges were wanted and %d made: %s", wanted, len(m.ranges), rep.Fewer)
 	}
 	if rep.Imbalance > 1.5 {
 		m.warn("the largest range holds %.1f times the mean; it will hold the others up", rep.Imbalance)

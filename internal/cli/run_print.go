@@ -37,7 +37,7 @@ func resultTables(r *bench.Result) []*report.Table {
 	}
 	notes := &tables[len(tables)-1].Notes
 	if r.Split != nil {
-		*notes = append(*notes, proof(r.Split), found(r.Split))
+		*notes = append(append(*notes, proof(r.Split)), found(r.Split)...)
 	}
 	for _, w := range r.Warnings {
 		*notes = append(*notes, "warning: "+w)

@@ -152,7 +152,7 @@ func (a *app) tellServing(s target.Serving) {
 	}
 	fmt.Fprintf(a.env.Stdout, "%s\n", s.URI)
 	if s.Made != nil {
-		a.tell("made the user %q (authentication database admin) with the password %s, which is not shown again", s.Made.User, s.Made.Password)
+		a.insist("made the user %q (authentication database admin) with the password %s, which is not shown again", s.Made.User, s.Made.Password)
 	}
 }
 

@@ -167,7 +167,7 @@ func TestUsageErrors(t *testing.T) {
 		{args: "seed -o csv", want: `--output "csv": seed writes table, json`},
 		{args: "seed -o pdf", want: `--output "pdf": it is one of table, json, csv, markdown`},
 		{args: "seed extra", want: `seed takes no arguments, only flags; "extra" is one too many`},
-		{args: "split --strategy guess", want: `--strategy "guess": it is one of auto, splitVector, walk`},
+		{args: "split --strategy guess", want: `--strategy "guess": it is one of auto, splitVector, chunks, bucketAuto, sample, walk`},
 		{args: "split --ranges 0", want: `--ranges "0": it is a whole number from 1 to 10000`},
 		{args: "run --rows mr,nothing", want: `"nothing" is none of mr, mr-sort,`},
 		{args: "run --rows mr,mr", want: `"mr" is listed twice`},

@@ -15,9 +15,11 @@ import (
 type splitOptions struct {
 	ranges   int
 	strategy string
+	then     []string
+	verbose  bool
 }
 
-var strategies = []string{splitter.Auto, splitter.SplitVector, splitter.Walk}
+var strategies = splitter.Strategies()
 
 func (a *app) newSplit() *cobra.Command {
 	var o splitOptions
@@ -27,14 +29,21 @@ func (a *app) newSplit() *cobra.Command {
 		Long: `split cuts a collection into ranges of the key and counts the documents of each. Ranges are [from, to).
 It proves that they cover the collection: the counts must add up. The key needs an index.
 
-auto tries splitVector, which needs rights that not everyone has, then walk, which reads the index.`,
+auto tries these strategies in turn and says why it went on: splitVector, the server's own command, which needs
+rights that not everyone has; chunks, the bounds of a sharded collection's chunks, if the key is its shard key;
+bucketAuto, which has the server sort all documents, up to 100,000; sample, quantiles of documents drawn
+at random; walk, steps along the index, exact and with no rights beyond reading. docs/ranges.md has the rules.`,
 		Example: `  mrbench split --ranges 8
-  mrbench split --ranges 16 --strategy walk -o csv`,
+  mrbench split --ranges 16 --strategy walk -o csv
+  mrbench split -v                                   # and how many documents have which type of key
+  mrbench split --key country --then city            # cut within one country too`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSplit(cmd.Context(), o) },
 	}
 	intFlag(c, &o.ranges, "ranges", 8, 1, 10_000, "how many ranges are wanted; fewer come when there are fewer keys")
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the bounds")
+	fieldsFlag(c, &o.then, "then", "further fields of the key's index, by commas: cuts within one value of the key too, which suits jobs that group by all of them")
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "count the documents by BSON type of the key too")
 	return c
 }
 
@@ -43,7 +52,13 @@ type splitResult struct {
 	Dataset bench.Dataset `json:"dataset"`
 	Wanted  int           `json:"wanted"`
 	*bench.Split
-	Types []string `json:"types"`
+	Then      []string         `json:"then,omitempty"`
+	Index     string           `json:"index"`
+	Fewer     string           `json:"fewer,omitempty"`
+	Types     []string         `json:"types"`
+	Histogram *histogramResult `json:"histogram,omitempty"`
+
+	next string
 }
 
 func (a *app) runSplit(ctx context.Context, o splitOptions) (err error) {
@@ -54,16 +69,21 @@ func (a *app) runSplit(ctx context.Context, o splitOptions) (err error) {
 	defer finish(&err, t)
 	rep, err := splitter.Split(ctx, splitter.Config{
 		Collection: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
-		Key:        a.common.key, Ranges: o.ranges, Strategy: o.strategy, Predicate: t.Predicate,
+		Key:        a.common.key, Then: o.then, Ranges: o.ranges, Strategy: o.strategy, Predicate: t.Predicate, Histogram: o.verbose,
 	})
 	if err != nil {
 		return a.explain(err, t)
 	}
 	r := splitResult{
 		Dataset: bench.Dataset{NS: a.common.ns.String(), Documents: rep.Total, Key: a.common.key},
-		Wanted:  o.ranges, Split: benchSplit(rep), Types: rep.Types,
+		Wanted:  o.ranges, Split: benchSplit(rep), Then: o.then, Index: rep.Index, Fewer: rep.Fewer, Types: rep.Types,
+		Histogram: newHistogram(rep), next: rep.Next,
 	}
-	return a.print(r, splitTable(r))
+	tables := []*report.Table{splitTable(r)}
+	if r.Histogram != nil {
+		tables = append(tables, r.Histogram.table(a.common.key))
+	}
+	return a.print(r, tables...)
 }
 
 func benchSplit(r *splitter.Report) *bench.Split {
@@ -82,16 +102,7 @@ func benchSplit(r *splitter.Report) *bench.Split {
 }
 
 // bounds shows both ends of a range.
-func bounds(r splitter.Range) (from, to string) {
-	from, to = "MinKey", "MaxKey"
-	if r.Lo.Type != 0 {
-		from = splitter.Text(r.Lo)
-	}
-	if r.Hi.Type != 0 {
-		to = splitter.Text(r.Hi)
-	}
-	return from, to
-}
+func bounds(r splitter.Range) (from, to string) { return r.From(), r.To() }
 
 // maxBound is how much of a bound tables show.
 const maxBound = 28
@@ -113,15 +124,25 @@ func splitTable(r splitResult) *report.Table {
 		held += p.Documents
 	}
 	t.Notes = append(t.Notes, proof(r.Split))
-	if n := len(r.Pieces); n < r.Wanted {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d ranges were wanted; the key has too few different values for more than %d", r.Wanted, n))
+	if r.Fewer != "" {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d ranges were wanted: %s", r.Wanted, r.Fewer))
 	}
-	t.Notes = append(t.Notes, found(r.Split))
-	if len(r.Types) > 1 {
+	t.Notes = append(t.Notes, found(r.Split)...)
+	if len(r.Types) > 1 && r.Histogram == nil {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s holds %s", r.Dataset.Key, strings.Join(r.Types, ", ")))
+	}
+	switch {
+	case len(r.Then) > 0:
+		t.Notes = append(t.Notes, fmt.Sprintf("documents with one %s can be in several ranges: these suit jobs that group by %s",
+			r.Dataset.Key, strings.Join(append([]string{r.Dataset.Key}, r.Then...), ", ")))
+	case r.Imbalance > heavy && r.next != "":
+		t.Notes = append(t.Notes, fmt.Sprintf("single values of %s are heavy; --then %s cuts within them along index %s, for jobs that group by both", r.Dataset.Key, r.next, r.Index))
 	}
 	return t
 }
+
+// heavy is the imbalance from which on cutting within a value of the key is suggested.
+const heavy = 1.5
 
 // proof says that the pieces hold the whole collection.
 func proof(s *bench.Split) string {
@@ -133,15 +154,15 @@ func proof(s *bench.Split) string {
 	if len(s.Pieces) == 1 {
 		word = "piece holds"
 	}
-	return fmt.Sprintf("%d %s %s of %s documents; the largest is %.2f times the mean", len(s.Pieces), word,
+	return fmt.Sprintf("proof: %d %s %s of %s documents; the largest is %.2f times the mean", len(s.Pieces), word,
 		report.Thousands(held), report.Thousands(s.Documents), s.Imbalance)
 }
 
 // found says how the bounds were found, and why not otherwise.
-func found(s *bench.Split) string {
-	text := fmt.Sprintf("%s gave %s split keys in %.1f s, the proof took %.1f s", s.Strategy, report.Thousands(int64(s.SplitKeys)), s.Seconds, s.CountSeconds)
+func found(s *bench.Split) []string {
+	notes := []string{fmt.Sprintf("%s gave %s split keys in %.1f s, the proof took %.1f s", s.Strategy, report.Thousands(int64(s.SplitKeys)), s.Seconds, s.CountSeconds)}
 	for _, k := range s.Skipped {
-		text += fmt.Sprintf("; %s was skipped: %s", k.Strategy, k.Reason)
+		notes = append(notes, fmt.Sprintf("%s was skipped: %s", k.Strategy, k.Reason))
 	}
-	return text
+	return notes
 }

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+
+	"mrbench/internal/bench"
+)
+
+// watched measures a row once while its progress is shown.
+func (m *measurement) watched(ctx context.Context, row int, t bench.Turn) (bench.Sample, error) {
+	if m.show == nil {
+		m.show = m.newProgress()
+	}
+	m.show.begin(ctx, turn{place: t.Order, round: t.Round, prefix: m.out.prefix(row)}, t.Row)
+	s, err := m.measure(ctx, row, t.Warmup)
+	m.show.end(err)
+	return s, err
+}
+
+func (m *measurement) newProgress() *runProgress {
+	rows := make([]progressRow, len(m.variants))
+	for i, v := range m.variants {
+		planned := m.result.Rows[i]
+		rows[i] = progressRow{id: v.id, threads: planned.Threads, documents: []int64{m.result.Dataset.Documents}}
+		if split := m.result.Split; v.ranges && split != nil {
+			rows[i].documents = rows[i].documents[:0]
+			for _, p := range split.Pieces {
+				rows[i].documents = append(rows[i].documents, p.Documents)
+			}
+		}
+	}
+	p := newRunProgress(m.app, m.t.Client, rows, m.o.warmup, m.o.runs)
+	if m.o.budget > 0 {
+		p.until = m.app.env.Now().Add(m.o.budget)
+	}
+	return p
+}

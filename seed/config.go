@@ -25,7 +25,11 @@ const (
 const (
 	DefaultWriters = 4
 	DefaultBatch   = 1000
+	DefaultRetries = 8 // with the pauses between them about 16 seconds, longer than an election takes
 )
+
+// maxDecoders bounds the default: each holds batches in memory, and a few keep any server busy.
+const maxDecoders = 8
 
 // OnDuplicate says what a document does whose key is in the collection already.
 type OnDuplicate string
@@ -42,7 +46,7 @@ type Config struct {
 	Generator    Generator
 	Documents    int64          // of the generator; a source is read to its end
 	Source       *source.Config // files; with one writer their order is kept
-	Decoders     int            // goroutines that turn text into BSON; default one a processor
+	Decoders     int            // goroutines that turn text into BSON; default one a processor, up to 8
 	OnDuplicate  OnDuplicate
 	Bad          func(*source.RecordError) error // takes a broken record, one at a time, and the load goes on; nil: it stops there
 	Append       bool                            // the collection may hold documents
@@ -53,17 +57,49 @@ type Config struct {
 	Index        IndexMoment                     // default none
 	IndexKeys    bson.D                          // required unless Index is none
 	Drop         bool                            // drop the collection first; otherwise *NotEmptyError when it holds documents
-	Progress     func(Progress)                  // called about 5 times a second, never from two goroutines at once; may be nil
+	Retries      int                             // times that a batch is sent again after a failure that may pass; default 8, below 0 none
+	Checkpoint   *Checkpoint                     // of an earlier load of the same source, which goes on there; not with write concern 0
+	// Save keeps checkpoints: it is called before the first insert, a few times a second, and once more at
+	// the end, never from two goroutines at once. It gets a copy. Its error stops the load. It is not called for a generator, for what
+	// can't be read twice (source.NotResumable), or with write concern 0. May be nil.
+	Save     func(*Checkpoint) error
+	Verbose  bool           // Progress tells of each writer
+	Progress func(Progress) // called about 5 times a second, never from two goroutines at once; may be nil
 }
 
 // Progress of a running load.
 type Progress struct {
-	Documents, Total, Bytes int64   // Total is 0 when it is not known, as of files
-	Seconds                 float64 // so far
-	Rate                    float64 // documents/s over the last two seconds
-	MBRate                  float64 // MB/s (10^6 bytes of BSON) over the last two seconds
-	Rejects, Duplicates     int64   // so far
-	Phase                   string  // PhaseLoad, PhaseIndex or PhaseCount
+	Documents, Total, Bytes int64            // Total is 0 when it is not known, as of files
+	Seconds                 float64          // so far
+	Rate                    float64          // documents/s over the last two seconds
+	MBRate                  float64          // MB/s (10^6 bytes of BSON) over the last two seconds
+	Rejects, Duplicates     int64            // so far
+	Retries                 int64            // batches sent again, so far
+	Earlier                 int64            // documents that the load which is resumed had written; not in Documents
+	Read, ReadTotal         int64            // bytes of files, on disk; ReadTotal is 0 when it is not known
+	ReadRate                float64          // bytes/s of them over the last two seconds
+	Phase                   string           // PhaseLoad, PhaseIndex or PhaseCount
+	Writers                 []WriterProgress // with Config.Verbose
+}
+
+// WriterProgress is what one writer did and does.
+type WriterProgress struct {
+	Doing              string  // "waits for documents", "inserts", "tries again", "ended"
+	Batches, Documents int64   // acknowledged
+	LastMS, MeanMS     float64 // of a batch
+}
+
+// Left estimates the seconds until the last document, by the recent rate; 0 when
+// nothing is known.
+func (p Progress) Left() float64 {
+	switch {
+	case p.Phase != PhaseLoad:
+	case p.Total > 0 && p.Rate > 0:
+		return float64(p.Total-p.Documents) / p.Rate
+	case p.ReadTotal > 0 && p.ReadRate > 0:
+		return float64(max(p.ReadTotal-p.Read, 0)) / p.ReadRate
+	}
+	return 0
 }
 
 // The phases of a load.
@@ -98,6 +134,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.OnDuplicate == DuplicateSkip && c.Ordered {
 		return c, errors.New("seed: an ordered load stops at a duplicate key: skip them without order")
 	}
+	if c.Checkpoint != nil && (c.Source == nil || c.Drop) {
+		return c, errors.New("seed: a checkpoint is of a load from files into a collection that stays")
+	}
 	if c.Documents < 0 {
 		return c, fmt.Errorf("seed: %d documents: the number must not be negative", c.Documents)
 	}
@@ -108,7 +147,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Writers = DefaultWriters
 	}
 	if c.Decoders <= 0 {
-		c.Decoders = runtime.GOMAXPROCS(0)
+		c.Decoders = min(runtime.GOMAXPROCS(0), maxDecoders)
+	}
+	switch {
+	case c.Retries == 0:
+		c.Retries = DefaultRetries
+	case c.Retries < 0:
+		c.Retries = 0
 	}
 	if c.Writers == 1 {
 		c.Decoders = 1

@@ -21,7 +21,7 @@ type duplicates struct {
 // take counts the duplicate keys among a batch's errors and returns the others.
 func (d *duplicates) take(list []mongo.WriteError) (others []mongo.WriteError) {
 	for _, e := range list {
-		if e.Code != 11000 && e.Code != 11001 && e.Code != 12582 {
+		if !isDuplicate(e) {
 			others = append(others, e)
 			continue
 		}
@@ -37,4 +37,8 @@ func (d *duplicates) take(list []mongo.WriteError) (others []mongo.WriteError) {
 		d.mu.Unlock()
 	}
 	return others
+}
+
+func isDuplicate(e mongo.WriteError) bool {
+	return e.Code == 11000 || e.Code == 11001 || e.Code == 12582
 }

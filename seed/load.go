@@ -2,6 +2,7 @@ package seed
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,18 +25,25 @@ type load struct {
 	next atomic.Int64 // first index that no writer has taken
 
 	documents, bytes, batches atomic.Int64 // acknowledged
+	again, already            atomic.Int64 // as in outcome
 	rejects                   atomic.Int64
+	retries                   retries
 	dups                      duplicates
+	workers                   []worker
 
 	reader *source.Reader // of a source
 	files  int
+	track  *tracker
+	ids    idMaker
+
+	diskTotal int64 // bytes of the files that are to be read; 0 when it is not known
 
 	mu      sync.Mutex
 	latency *hdrhistogram.Histogram // microseconds a batch
 }
 
 func newLoad(c Config, wc concern, lim limits) *load {
-	return &load{c: c, wc: wc, lim: lim, latency: newLatency()}
+	return &load{c: c, wc: wc, lim: lim, latency: newLatency(), workers: make([]worker, c.Writers)}
 }
 
 // newLatency counts microseconds up to an hour with three digits.
@@ -54,15 +62,24 @@ func (l *load) run(ctx context.Context) error {
 	})
 	defer unwatch()
 
-	p := pool.New().WithErrors().WithContext(ctx).WithCancelOnError().WithFirstError()
+	workCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	save, err := l.startSaver(ctx, stop)
+	if err != nil {
+		return err
+	}
+	p := pool.New().WithErrors().WithContext(workCtx).WithCancelOnError().WithFirstError()
 	if l.c.Source != nil {
 		l.startSource(p, sendCtx)
 	} else {
-		for range l.c.Writers {
-			p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx) })
+		for i := range l.workers {
+			p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx, &l.workers[i]) })
 		}
 	}
-	err := p.Wait()
+	err = p.Wait()
+	if serr := save.end(sendCtx); serr != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = serr
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -70,7 +87,8 @@ func (l *load) run(ctx context.Context) error {
 }
 
 // write takes index ranges and sends them until none are left.
-func (l *load) write(ctx, sendCtx context.Context) error {
+func (l *load) write(ctx, sendCtx context.Context, w *worker) error {
+	defer w.doing.Store(doesEnd)
 	s := l.newSender()
 	latency := newLatency()
 	defer l.merge(latency)
@@ -81,7 +99,7 @@ func (l *load) write(ctx, sendCtx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return l.send(sendCtx, s, latency)
+		return l.send(ctx, sendCtx, s, w, latency)
 	}
 	step := int64(l.c.Batch)
 	for ctx.Err() == nil {
@@ -114,16 +132,30 @@ func (l *load) newSender() *sender {
 }
 
 // send sends a batch and counts it.
-func (l *load) send(ctx context.Context, s *sender, latency *hdrhistogram.Histogram) error {
-	t := time.Now()
-	docs, bytes, err := s.send(ctx)
-	if err == nil {
-		_ = latency.RecordValue(max(time.Since(t).Microseconds(), 1)) // over an hour is out of the histogram's range
-		l.batches.Add(1)
+func (l *load) send(ctx, sendCtx context.Context, s *sender, w *worker, latency *hdrhistogram.Histogram) error {
+	w.doing.Store(doesSend)
+	defer w.doing.Store(doesWait)
+	s.onRetry = func(err error) {
+		l.retries.add(err)
+		w.doing.Store(doesRetry)
 	}
-	l.documents.Add(docs)
-	l.bytes.Add(bytes)
-	return err
+	t := time.Now()
+	o, err := s.send(ctx, sendCtx)
+	l.documents.Add(o.docs)
+	l.bytes.Add(o.bytes)
+	l.again.Add(o.again)
+	l.already.Add(o.already)
+	if err != nil {
+		return err
+	}
+	took := time.Since(t)
+	_ = latency.RecordValue(max(took.Microseconds(), 1)) // over an hour is out of the histogram's range
+	l.batches.Add(1)
+	w.sent(o.docs, took)
+	if l.track != nil {
+		l.track.settle(s.parts, o.duplicates)
+	}
+	return nil
 }
 
 func (l *load) merge(latency *hdrhistogram.Histogram) {
@@ -137,10 +169,21 @@ func (l *load) fill(r *Report) {
 	r.Documents, r.Bytes, r.Batches = l.documents.Load(), l.bytes.Load(), l.batches.Load()
 	r.Rejects, r.Duplicates, r.DuplicateKeys = l.rejects.Load(), l.dups.count.Load(), l.dups.keys
 	r.Files = l.files
+	r.Retries, r.RetryError = l.retries.count.Load(), l.retries.first
+	r.Earlier = l.earlier()
 	if l.latency.TotalCount() > 0 {
 		r.BatchP50MS = float64(l.latency.ValueAtQuantile(50)) / 1000
 		r.BatchP95MS = float64(l.latency.ValueAtQuantile(95)) / 1000
 		r.BatchP99MS = float64(l.latency.ValueAtQuantile(99)) / 1000
 		r.BatchMaxMS = float64(l.latency.Max()) / 1000
 	}
+}
+
+// earlier counts the documents that the load which is resumed had written.
+func (l *load) earlier() int64 {
+	n := l.already.Load()
+	if l.c.Checkpoint != nil {
+		n += l.c.Checkpoint.Documents
+	}
+	return n
 }

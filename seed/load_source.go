@@ -17,9 +17,15 @@ import (
 // reader and memory does not grow.
 type pipeline struct {
 	*load
-	chunks, freeChunks   chan *source.Chunk
+	chunks, freeChunks   chan *piece
 	batches, freeBatches chan *sender
 	bad                  sync.Mutex // one call of Config.Bad at a time
+}
+
+// piece is a chunk and its account.
+type piece struct {
+	source.Chunk
+	part *part
 }
 
 // startSource starts the pipeline's goroutines in p, which waits for them.
@@ -28,11 +34,11 @@ func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) {
 	nb := 2*l.c.Decoders + l.c.Writers // a decoder may hold two
 	f := &pipeline{
 		load:   l,
-		chunks: make(chan *source.Chunk, nc), freeChunks: make(chan *source.Chunk, nc),
+		chunks: make(chan *piece, nc), freeChunks: make(chan *piece, nc),
 		batches: make(chan *sender, nb), freeBatches: make(chan *sender, nb),
 	}
 	for range nc {
-		f.freeChunks <- &source.Chunk{}
+		f.freeChunks <- &piece{}
 	}
 	for range nb {
 		f.freeBatches <- l.newSender()
@@ -51,8 +57,8 @@ func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) {
 		close(f.batches)
 		return nil
 	})
-	for range l.c.Writers {
-		p.Go(func(ctx context.Context) error { return f.write(ctx, sendCtx) })
+	for i := range l.workers {
+		p.Go(func(ctx context.Context) error { return f.write(ctx, sendCtx, &l.workers[i]) })
 	}
 }
 
@@ -73,10 +79,13 @@ func (f *pipeline) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.reader.Next(ctx, c); err != nil {
+		if err := f.reader.Next(ctx, &c.Chunk); err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
+			return err
+		}
+		if c.part, err = f.track.begin(f.reader, &c.Chunk); err != nil {
 			return err
 		}
 		f.chunks <- c // there is room for all of them
@@ -97,8 +106,8 @@ func (f *pipeline) decode(ctx context.Context) error {
 		if !ok {
 			break
 		}
-		d.Start(c)
-		if s, err = f.decodeChunk(ctx, &d, s); err != nil {
+		d.Start(&c.Chunk)
+		if s, err = f.decodeChunk(ctx, &d, s, c); err != nil {
 			return err
 		}
 		f.freeChunks <- c
@@ -111,7 +120,8 @@ func (f *pipeline) decode(ctx context.Context) error {
 
 // decodeChunk puts a chunk's documents into s, and into further batches when it
 // is full. It returns the batch that is being filled.
-func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender) (*sender, error) {
+func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender, c *piece) (*sender, error) {
+	var total, rejects int64
 	for {
 		mark, ok := s.open()
 		if !ok {
@@ -129,16 +139,20 @@ func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender
 		if s.buf, pos, err = d.Append(s.buf); err != nil {
 			s.buf = s.buf[:mark]
 			if err == io.EOF { //nolint:errorlint // bare, by Append's contract
+				f.track.decoded(c.part, total, rejects)
 				return s, nil
 			}
 			if err := f.refuse(err); err != nil {
 				return s, err
 			}
+			rejects++
 			continue
 		}
+		s.buf = f.ids.ensure(s.buf, at, c.Base+pos.Offset)
+		total++
 		doc := s.buf[at:]
 		if s.keep(mark, at) {
-			s.pos = append(s.pos, pos)
+			s.from(c.part, pos)
 			continue
 		}
 		next, _, err := take(ctx, f.freeBatches)
@@ -149,7 +163,7 @@ func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender
 		at = len(next.buf)
 		next.buf = append(next.buf, doc...)
 		next.keep(mark, at) // a document alone always fits; the server judges its size
-		next.pos = append(next.pos, pos)
+		next.from(c.part, pos)
 		f.batches <- s
 		s = next
 	}
@@ -170,7 +184,8 @@ func (f *pipeline) refuse(err error) error {
 	return nil
 }
 
-func (f *pipeline) write(ctx, sendCtx context.Context) error {
+func (f *pipeline) write(ctx, sendCtx context.Context, w *worker) error {
+	defer w.doing.Store(doesEnd)
 	latency := newLatency()
 	defer f.merge(latency)
 	for {
@@ -181,7 +196,7 @@ func (f *pipeline) write(ctx, sendCtx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f.send(sendCtx, s, latency); err != nil {
+		if err := f.send(ctx, sendCtx, s, w, latency); err != nil {
 			return err
 		}
 		f.freeBatches <- s

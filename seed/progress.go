@@ -26,10 +26,10 @@ func (t *ticker) wait() {
 	t.ended.Wait()
 }
 
-func startProgress(call func(Progress), total int64, l *load, start time.Time) *ticker {
+func startProgress(c Config, l *load, start time.Time) *ticker {
 	t := &ticker{done: make(chan struct{})}
 	t.phase(PhaseLoad)
-	if call == nil {
+	if c.Progress == nil {
 		return t
 	}
 	t.ended.Go(func() {
@@ -38,24 +38,34 @@ func startProgress(call func(Progress), total int64, l *load, start time.Time) *
 		type point struct {
 			at          time.Time
 			docs, bytes int64
+			read        int64
 		}
-		recent := []point{{start, 0, 0}}
+		recent := []point{{start, 0, 0, 0}}
 		report := func(now time.Time) {
-			docs, bytes := l.documents.Load(), l.bytes.Load()
-			recent = append(recent, point{now, docs, bytes})
+			docs, bytes, read := l.documents.Load(), l.bytes.Load(), int64(0)
+			if l.reader != nil {
+				read = l.reader.DiskBytes()
+			}
+			recent = append(recent, point{now, docs, bytes, read})
 			if len(recent) > rateTicks+1 {
 				recent = recent[1:]
 			}
 			p := Progress{
-				Documents: docs, Total: total, Bytes: bytes,
-				Rejects: l.rejects.Load(), Duplicates: l.dups.count.Load(),
+				Documents: docs, Total: c.Documents, Bytes: bytes, Read: read, ReadTotal: l.diskTotal,
+				Rejects: l.rejects.Load(), Duplicates: l.dups.count.Load(), Retries: l.retries.count.Load(), Earlier: l.earlier(),
 				Seconds: now.Sub(start).Seconds(), Phase: *t.current.Load(),
 			}
 			if d := now.Sub(recent[0].at).Seconds(); d > 0 {
 				p.Rate = float64(docs-recent[0].docs) / d
 				p.MBRate = float64(bytes-recent[0].bytes) / d / 1e6
+				p.ReadRate = float64(read-recent[0].read) / d
 			}
-			call(p)
+			if c.Verbose {
+				for i := range l.workers {
+					p.Writers = append(p.Writers, l.workers[i].progress())
+				}
+			}
+			c.Progress(p)
 		}
 		for {
 			select {

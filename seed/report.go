@@ -22,6 +22,9 @@ type Report struct {
 	Before             int64    `json:"before,omitempty"` // documents that were there, with Append
 	Files              int      `json:"files,omitempty"`
 	Rejects            int64    `json:"rejects"`                  // broken records that Config.Bad took
+	Retries            int64    `json:"retries"`                  // batches sent again after a failure that passed
+	RetryError         string   `json:"retry_error,omitempty"`    // the first such failure
+	Earlier            int64    `json:"earlier,omitempty"`        // documents that the load which was resumed had written
 	Duplicates         int64    `json:"duplicates"`               // documents left out because their key was there
 	DuplicateKeys      []string `json:"duplicate_keys,omitempty"` // some of those keys
 	Writers            int      `json:"writers"`

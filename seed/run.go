@@ -2,6 +2,7 @@ package seed
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +17,8 @@ import (
 
 // Run fills the collection and reports. Errors: *TargetError and
 // *NotEmptyError before anything is written, *DocumentError and
-// *WriteConcernError from a batch, *source.RecordError from a file, *CountError when the documents do not add
-// up, the context's error when it was cancelled; server errors name their
+// *WriteConcernError from a batch, *source.RecordError from a file, *CheckpointError when a load can't be resumed, *CountError
+// when the documents do not add up, the context's error when it was cancelled; server errors name their
 // command. From the first insert on, the report is never nil.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	c, err := c.withDefaults()
@@ -28,7 +29,11 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTarget(ctx, c.Collection); err != nil {
+	if c.Checkpoint != nil && wc.unacknowledged {
+		return nil, errors.New("seed: a load with write concern 0 can not be resumed: nothing says what arrived")
+	}
+	uuid, err := checkTarget(ctx, c.Collection)
+	if err != nil {
 		return nil, err
 	}
 	lim, err := askLimits(ctx, c.Collection.Database())
@@ -37,7 +42,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	var reader *source.Reader
 	if c.Source != nil { // a path that is wrong is told before anything is dropped
-		if reader, err = source.Open(*c.Source); err != nil {
+		if reader, err = openSource(c, uuid); err != nil {
 			return nil, err
 		}
 		defer reader.Close() //nolint:errcheck // read only
@@ -65,9 +70,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	start := time.Now()
 	l := newLoad(c, wc, lim)
 	if reader != nil {
-		l.reader, l.files = reader, len(reader.Files())
+		l.useSource(reader, before, uuid)
 	}
-	stop := startProgress(c.Progress, c.Documents, l, start)
+	stop := startProgress(c, l, start)
 	err = l.run(ctx)
 	r.LoadSeconds = time.Since(start).Seconds()
 	l.fill(r)
@@ -77,43 +82,86 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		err = createIndex(ctx, c)
 		r.IndexSeconds = time.Since(t).Seconds()
 	}
+	if err == nil {
+		stop.phase(PhaseCount)
+		t := time.Now()
+		err = l.verify(ctx, r)
+		r.CountSeconds = time.Since(t).Seconds()
+	}
 	r.Seconds = r.LoadSeconds + r.IndexSeconds
 	if r.Seconds > 0 {
 		r.DocumentsPerSecond = float64(r.Documents) / r.Seconds
 		r.MBPerSecond = float64(r.Bytes) / r.Seconds / 1e6
 	}
-	if err == nil {
-		stop.phase(PhaseCount)
-		t := time.Now()
-		r.Counted, err = verifyCount(ctx, c.Collection, before+r.Documents, wc.unacknowledged)
-		r.CountSeconds = time.Since(t).Seconds()
-	}
 	stop.wait()
 	return r, err
 }
 
+// verify counts. A document that was there after a failed attempt just as it was
+// sent counts as written by it; when the count shows that it was there before the load, it
+// is a duplicate after all.
+func (l *load) verify(ctx context.Context, r *Report) (err error) {
+	r.Counted, err = verifyCount(ctx, l.c.Collection, r.Before+r.Documents, l.again.Load(), l.wc.unacknowledged)
+	if missing := r.Before + r.Documents - r.Counted; err == nil && missing > 0 {
+		r.Documents -= missing
+		if l.c.Checkpoint != nil {
+			r.Earlier += missing
+		} else {
+			r.Duplicates += missing
+		}
+	}
+	return err
+}
+
+// openSource lists the files and takes up a checkpoint.
+func openSource(c Config, uuid string) (*source.Reader, error) {
+	conf := *c.Source
+	if c.Checkpoint != nil {
+		for _, f := range c.Checkpoint.Files {
+			conf.Done = append(conf.Done, f.Done)
+		}
+	}
+	r, err := source.Open(conf)
+	if err != nil {
+		return nil, err
+	}
+	if c.Checkpoint != nil {
+		if err := c.Checkpoint.check(c, r.Files(), uuid); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
 func namespace(c *mongo.Collection) string { return c.Database().Name() + "." + c.Name() }
 
-// checkTarget refuses what is not an ordinary collection of an ordinary database.
-func checkTarget(ctx context.Context, c *mongo.Collection) error {
+// checkTarget refuses what is not an ordinary collection of an ordinary database. It
+// returns the collection's UUID, "" when there is none.
+func checkTarget(ctx context.Context, c *mongo.Collection) (uuid string, err error) {
 	ns := namespace(c)
 	switch c.Database().Name() {
 	case "admin", "config", "local":
-		return &TargetError{NS: ns, Reason: "the database belongs to the server"}
+		return "", &TargetError{NS: ns, Reason: "the database belongs to the server"}
 	}
 	if strings.HasPrefix(c.Name(), "system.") {
-		return &TargetError{NS: ns, Reason: "the collection belongs to the server"}
+		return "", &TargetError{NS: ns, Reason: "the collection belongs to the server"}
 	}
 	specs, err := c.Database().ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: c.Name()}})
 	if err != nil {
-		return fmt.Errorf("seed: %s: listCollections: %w", ns, err)
+		return "", fmt.Errorf("seed: %s: listCollections: %w", ns, err)
 	}
 	for _, s := range specs {
-		if s.Name == c.Name() && s.Type != "" && s.Type != "collection" {
-			return &TargetError{NS: ns, Reason: "it is a " + s.Type}
+		if s.Name != c.Name() {
+			continue
+		}
+		if s.Type != "" && s.Type != "collection" {
+			return "", &TargetError{NS: ns, Reason: "it is a " + s.Type}
+		}
+		if s.UUID != nil {
+			uuid = hex.EncodeToString(s.UUID.Data)
 		}
 	}
-	return nil
+	return uuid, nil
 }
 
 // empty makes sure that the load starts from an empty collection, or with
@@ -129,6 +177,9 @@ func empty(ctx context.Context, c Config) (before int64, err error) {
 	n, err := c.Collection.EstimatedDocumentCount(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("seed: %s: count: %w", ns, err)
+	}
+	if c.Checkpoint != nil {
+		return c.Checkpoint.checkCount(ctx, c.Collection, n)
 	}
 	if c.Append {
 		return n, nil

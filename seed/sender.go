@@ -1,10 +1,6 @@
 package seed
 
 import (
-	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -37,13 +33,19 @@ type sender struct {
 	ends  []int        // where each name in keys ends
 	docs  []any        // of an unacknowledged batch
 	pos   []source.Pos // of a source's documents
+	parts []share      // of a source's chunks
 	dups  *duplicates  // nil: a duplicate key is an error
+
+	retries int
+	resumed bool        // documents of an earlier run may be there
+	onRetry func(error) // before a batch is sent again
 }
 
 func newSender(c Config, wc concern, lim limits) *sender {
 	s := &sender{
 		coll: c.Collection, ns: namespace(c.Collection), gen: c.Generator,
 		ordered: c.Ordered, wc: wc, lim: lim,
+		retries: c.Retries, resumed: c.Checkpoint != nil, onRetry: func(error) {},
 	}
 	if wc.unacknowledged {
 		s.coll = c.Collection.Database().Collection(c.Collection.Name(),
@@ -89,7 +91,7 @@ func (s *sender) open() (mark int, ok bool) {
 	}
 	if s.n == 0 {
 		s.buf = s.buf[:s.head+4]
-		s.pos = s.pos[:0]
+		s.pos, s.parts = s.pos[:0], s.parts[:0]
 	}
 	mark = len(s.buf)
 	start := 0
@@ -116,77 +118,12 @@ func (s *sender) keep(mark, at int) bool {
 	return true
 }
 
-// send sends the batch and starts a new one. It returns the acknowledged
-// documents and bytes, also beside an error.
-func (s *sender) send(ctx context.Context) (docs, bytes int64, err error) {
-	n, size := int64(s.n), s.bytes
-	first := s.first
-	if s.wc.unacknowledged {
-		_, err = s.coll.InsertMany(ctx, s.docs, options.InsertMany().SetOrdered(s.ordered))
-		if errors.Is(err, mongo.ErrUnacknowledgedWrite) {
-			err = nil
-		}
-		clear(s.docs)
-		s.docs = s.docs[:0]
-	} else {
-		s.buf = append(s.buf, 0, 0)
-		binary.LittleEndian.PutUint32(s.buf[s.head:], uint32(len(s.buf)-1-s.head))
-		binary.LittleEndian.PutUint32(s.buf, uint32(len(s.buf)))
-		err = s.coll.Database().RunCommand(ctx, bson.Raw(s.buf)).Err()
+// from counts the document that was kept last to a chunk's account.
+func (s *sender) from(p *part, pos source.Pos) {
+	s.pos = append(s.pos, pos)
+	if k := len(s.parts) - 1; k >= 0 && s.parts[k].part == p {
+		s.parts[k].n++
+		return
 	}
-	s.n, s.bytes = 0, 0
-	if err == nil {
-		return n, size, nil
-	}
-	return s.explain(err, first, n, size)
-}
-
-// at is where the batch's document k begins, of a source.
-func (s *sender) at(k int) (p source.Pos) {
-	if k >= 0 && k < len(s.pos) {
-		p = s.pos[k]
-	}
-	return p
-}
-
-// explain says how much of a failed batch is in the collection, and which document failed.
-func (s *sender) explain(err error, first, n, size int64) (docs, bytes int64, _ error) {
-	var we mongo.WriteException
-	if !errors.As(err, &we) {
-		var be mongo.BulkWriteException
-		if !errors.As(err, &be) {
-			return 0, 0, fmt.Errorf("seed: %s: insert of %s: %w", s.ns, batchName(first, first+n-1, s.at(0), s.at(int(n)-1)), err)
-		}
-		we.WriteConcernError = be.WriteConcernError
-		for _, e := range be.WriteErrors {
-			we.WriteErrors = append(we.WriteErrors, e.WriteError)
-		}
-	}
-	docs, bytes = n, size
-	if s.dups != nil {
-		failed := int64(len(we.WriteErrors))
-		we.WriteErrors = s.dups.take(we.WriteErrors)
-		docs -= failed - int64(len(we.WriteErrors))
-		bytes = size * docs / n
-		if len(we.WriteErrors) == 0 && we.WriteConcernError == nil && failed > 0 {
-			return docs, bytes, nil
-		}
-	}
-	if len(we.WriteErrors) > 0 {
-		e := we.WriteErrors[0]
-		done := docs - int64(len(we.WriteErrors))
-		if s.ordered {
-			done = int64(e.Index)
-		}
-		return done, size * done / n, &DocumentError{
-			NS: s.ns, Index: first + int64(e.Index), At: s.at(e.Index), Code: e.Code, Message: e.Message, Failed: len(we.WriteErrors),
-		}
-	}
-	if e := we.WriteConcernError; e != nil {
-		return docs, bytes, &WriteConcernError{
-			NS: s.ns, WriteConcern: s.wc.text, First: first, Last: first + n - 1,
-			From: s.at(0), To: s.at(int(n) - 1), Code: e.Code, Message: e.Message,
-		}
-	}
-	return 0, 0, fmt.Errorf("seed: %s: insert of %s: %w", s.ns, batchName(first, first+n-1, s.at(0), s.at(int(n)-1)), err)
+	s.parts = append(s.parts, share{p, 1})
 }

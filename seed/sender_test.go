@@ -133,7 +133,11 @@ func TestWhatAFailedBatchMeans(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSender(Config{Collection: coll, Generator: padded{[]int{1}}, Batch: 10, Ordered: tt.ordered}, wc, limits{bytes: 1000})
-			docs, _, err := s.explain(tt.err, 100, 10, 1000)
+			for i := int64(100); s.add(i); i++ {
+			}
+			var o outcome
+			_, err := s.sort(t.Context(), &o, tt.err, nil, false)
+			docs := o.docs
 			if docs != tt.docs || err.Error() != tt.want {
 				t.Errorf("got %d, %v", docs, err)
 			}

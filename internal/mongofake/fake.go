@@ -58,6 +58,11 @@ func Error(code int32, message string) bson.D {
 	return d
 }
 
+// HangUp is a reply that is none: the connection is closed instead.
+func HangUp() bson.D { return bson.D{{Key: hangUp, Value: true}} }
+
+const hangUp = "$hangUp"
+
 // Cursor is a reply with a first and only batch.
 func Cursor(ns string, docs ...any) bson.D {
 	if docs == nil {
@@ -157,7 +162,11 @@ func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
 		return err
 	}
 	cmd.Name = first.Key()
-	reply, err := bson.Marshal(s.reply(ctx, cmd))
+	d := s.reply(ctx, cmd)
+	if len(d) > 0 && d[0].Key == hangUp {
+		return errors.New("told to hang up")
+	}
+	reply, err := bson.Marshal(d)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,9 @@ type Config struct {
 	From, To  int       // take the top-level folders [From, To) in sorted order; To 0 means all
 	MaxRecord int       // bytes of text of one record, default 64 MiB
 	ChunkSize int       // bytes of text handed on at a time, default 256 KiB
+	Done      []Done    // of each of Files, what an earlier reading dealt with; may be nil
+	// Bad takes a file's broken end while Count counts, and counting goes on with the next file; nil: it stops there.
+	Bad func(*RecordError) error
 }
 
 // Defaults of a zero Config.

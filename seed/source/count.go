@@ -17,12 +17,13 @@ type FolderCount struct {
 	Files   int    `json:"files"`
 	Records int64  `json:"records"` // broken ones included: counting does not decode
 	Bytes   int64  `json:"bytes"`   // of text, after decompression
+	Broken  int64  `json:"broken"`  // files whose rest could not be read, of which Config.Bad was told
 	Running int64  `json:"running"` // records of this folder and those before it
 }
 
 // Count counts the records of each top-level folder. It finds where records
 // begin and end, no more. Progress, which may be nil, is told each folder when it is counted, in
-// order. A file of which the rest can't be read is a *RecordError.
+// order. A file of which the rest can't be read is a *RecordError, unless Config.Bad takes it.
 func Count(ctx context.Context, c Config, progress func(FolderCount)) ([]FolderCount, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -36,6 +37,14 @@ func Count(ctx context.Context, c Config, progress func(FolderCount)) ([]FolderC
 	finished := make([]bool, len(folders))
 	var mu sync.Mutex
 	told := 0
+	if take := c.Bad; take != nil { // one at a time
+		var one sync.Mutex
+		c.Bad = func(e *RecordError) error {
+			one.Lock()
+			defer one.Unlock()
+			return take(e)
+		}
+	}
 	p := pool.New().WithMaxGoroutines(runtime.GOMAXPROCS(0)).WithContext(ctx).WithCancelOnError().WithFirstError()
 	for i, f := range folders {
 		p.Go(func(ctx context.Context) error {
@@ -84,10 +93,17 @@ func countFolder(ctx context.Context, c Config, f Folder) (FolderCount, error) {
 		fc.Records += chunk.Records()
 		fc.Bytes += int64(len(chunk.Data))
 		if chunk.bad != nil {
-			if chunk.bad.Rest {
+			if !chunk.bad.Rest {
+				fc.Records++
+				continue
+			}
+			if c.Bad == nil {
 				return fc, chunk.bad
 			}
-			fc.Records++
+			if err := c.Bad(chunk.bad); err != nil {
+				return fc, err
+			}
+			fc.Broken++
 		}
 	}
 }

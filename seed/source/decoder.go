@@ -33,10 +33,15 @@ func (d *Decoder) Start(c *Chunk) { d.c, d.next, d.line, d.at = c, 0, c.Line, 0 
 func (d *Decoder) Append(dst []byte) ([]byte, Pos, error) {
 	c := d.c
 	record, from, ok := d.record()
+	for ok && len(c.done) > 0 && has(c.done, c.Offset+int64(from)) {
+		record, from, ok = d.record()
+	}
 	if !ok {
 		if bad := c.bad; bad != nil {
 			c.bad = nil
-			return dst, bad.Pos, bad
+			if len(c.done) == 0 || !has(c.done, bad.Start) {
+				return dst, bad.Pos, bad
+			}
 		}
 		return dst, Pos{}, io.EOF
 	}

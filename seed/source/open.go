@@ -6,13 +6,26 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// text opens a file and undoes its compression.
-func (c Config) text(f File) (r io.Reader, closeAll func() error, err error) {
+// counter counts the bytes that go through it.
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// text opens a file and undoes its compression. disk counts what is read from it.
+func (c Config) text(f File, disk *atomic.Int64) (r io.Reader, closeAll func() error, err error) {
 	in := c.Stdin
 	closeAll = func() error { return nil }
 	if f.Path != "-" {
@@ -26,7 +39,7 @@ func (c Config) text(f File) (r io.Reader, closeAll func() error, err error) {
 		}
 		in, closeAll = file, file.Close
 	}
-	b := bufio.NewReaderSize(in, 64<<10)
+	b := bufio.NewReaderSize(counter{in, disk}, 64<<10)
 	head, _ := b.Peek(4) // an error comes again with the first read
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // span is a record within a chunk's data: [from, to).
@@ -13,10 +14,14 @@ type span struct{ from, to int }
 
 // Chunk is a piece of one file: whole records only.
 type Chunk struct {
-	Pos           // of Data[0]
-	Data   []byte // belongs to the chunk
-	Folder string // the file's top-level folder
-	Last   bool   // the file ends with this chunk
+	Pos             // of Data[0]
+	Data   []byte   // belongs to the chunk
+	Folder string   // the file's top-level folder
+	Index  int      // of the file, among the Reader's Files
+	Extent Extent   // of the file that this chunk stands for: its begin is the end of the chunk before
+	Base   int64    // bytes of text of the files before
+	Last   bool     // the file ends with this chunk
+	done   []Extent // records that begin here are left out
 	format Format
 	spans  []span // nil when each line is a record
 	cols   *columns
@@ -56,6 +61,9 @@ type Reader struct {
 	c     Config
 	files []File
 	next  int
+	base  int64 // bytes of text of the files that were read
+	from  int64 // end of the last chunk
+	disk  atomic.Int64
 
 	// Of the open file:
 	file   File
@@ -86,6 +94,10 @@ func Open(c Config) (*Reader, error) {
 // Files are the files that are read, in this order.
 func (r *Reader) Files() []File { return r.files }
 
+// DiskBytes counts the bytes read so far, before decompression. It may be called from
+// any goroutine.
+func (r *Reader) DiskBytes() int64 { return r.disk.Load() }
+
 // Close closes what is open. Chunks stay valid.
 func (r *Reader) Close() error {
 	if r.close == nil {
@@ -108,23 +120,48 @@ func (r *Reader) Next(ctx context.Context, c *Chunk) error {
 			if r.next == len(r.files) {
 				return io.EOF
 			}
+			if done := r.done(r.next); done.Complete {
+				r.base += done.Text
+				r.next++
+				continue
+			}
 			if err := r.open(r.files[r.next]); err != nil {
 				return err
 			}
 			r.next++
 		}
-		*c = Chunk{Pos: r.at, Data: c.Data[:0], Folder: r.file.Folder, spans: c.spans[:0]}
+		*c = Chunk{
+			Pos: r.at, Data: c.Data[:0], Folder: r.file.Folder, spans: c.spans[:0],
+			Index: r.next - 1, Base: r.base, done: r.done(r.next - 1).Extents,
+		}
 		if err := r.fill(c); err != nil {
 			return err
 		}
-		if len(c.Data) > 0 || c.bad != nil {
+		c.Extent = Extent{r.from, r.at.Offset}
+		r.from = r.at.Offset
+		if c.Last {
+			r.base += r.at.Offset
+		}
+		if len(c.done) > 0 && covers(c.done, c.Extent.From, c.Extent.To) && !c.Last {
+			continue
+		}
+		if len(c.Data) > 0 || c.bad != nil || c.Last {
 			return nil
 		}
 	}
 }
 
+// done is what Config.Done says of a file.
+func (r *Reader) done(i int) (d Done) {
+	if i < len(r.c.Done) {
+		d = r.c.Done[i]
+	}
+	return d
+}
+
 func (r *Reader) open(f File) error {
-	in, done, err := r.c.text(f)
+	r.from = 0
+	in, done, err := r.c.text(f, &r.disk)
 	if err != nil {
 		return err
 	}
@@ -244,6 +281,7 @@ func (r *Reader) giveUp(c *Chunk, data []byte, used int, bad *RecordError) error
 	bad.Record = keep(data[min(int(bad.Start), len(data)):])
 	c.Data = data[:used]
 	r.locate(c, data, bad)
+	r.at.Offset += int64(len(data))
 	c.Last = true
 	r.tail = r.tail[:0]
 	if r.file.Path == "-" {

@@ -17,7 +17,7 @@ func (r *reader) bucketAuto(ctx context.Context, ranges int) (cuts, error) {
 	if len(r.fields) > 1 {
 		d := bson.D{}
 		for i, f := range r.fields { // null for a missing one, or the documents would have different fields
-			d = append(d, bson.E{Key: part(i), Value: bson.D{{Key: "$ifNull", Value: bson.A{"$" + f.key, nil}}}})
+			d = append(d, bson.E{Key: partName(i), Value: bson.D{{Key: "$ifNull", Value: bson.A{"$" + f.key, nil}}}})
 		}
 		stages = append(stages, bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "k", Value: d}}}})
 		by = "$k"
@@ -49,8 +49,8 @@ func (r *reader) bucketAuto(ctx context.Context, ranges int) (cuts, error) {
 	return c, nil
 }
 
-// part is the name of a field of a compound key while it is sorted.
-func part(i int) string { return "f" + strconv.Itoa(i) }
+// partName is the name of a field of a compound key while it is sorted.
+func partName(i int) string { return "f" + strconv.Itoa(i) }
 
 func (l layout) readBucket(d bson.Raw) (bucket, error) {
 	least, err := d.LookupErr("_id", "min")
@@ -70,7 +70,7 @@ func (l layout) readBucket(d bson.Raw) (bucket, error) {
 	}
 	b := bucket{make(point, len(l)), n}
 	for i := range l {
-		v, err := values.LookupErr(part(i))
+		v, err := values.LookupErr(partName(i))
 		if err != nil {
 			return bucket{}, fmt.Errorf("a bucket has no value of %s: %w", l[i].key, err)
 		}

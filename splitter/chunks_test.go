@@ -87,20 +87,20 @@ func TestChunks(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		r      router
+		r      *router
 		ranges int
 		want   string // pieces, or why not
 	}{
-		{"before 5.0", router{shardKey: key, bounds: uneven, wire: 7}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
-		{"since 5.0", router{shardKey: key, bounds: uneven, wire: 13}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
-		{"many", router{shardKey: key, bounds: small, wire: 7}, 4, "[MinKey, 24) 48; [24, 50) 52; [50, 75) 50; [75, MaxKey] 50"},
-		{"compound shard key", router{shardKey: append(key, bson.E{Key: "g", Value: int32(1)}), bounds: uneven, wire: 7}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},
-		{"a hashed field behind", router{shardKey: append(key, bson.E{Key: "g", Value: "hashed"}), bounds: uneven, wire: 9}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},
-		{"hashed", router{shardKey: bson.D{{Key: "f", Value: "hashed"}}, bounds: uneven, wire: 7}, 3, "the shard key f is hashed, so chunks are ranges of hashes, not of values"},
-		{"another key", router{shardKey: bson.D{{Key: "g", Value: int32(1)}, {Key: "f", Value: int32(1)}}, wire: 7}, 3, "the shard key starts with g, not with f"},
-		{"not sharded", router{plain: true, wire: 7}, 3, "the collection is not sharded"},
-		{"dropped", router{dropped: true, shardKey: key, wire: 7}, 3, "the collection is not sharded"},
-		{"no rights", router{noRights: true, shardKey: key, wire: 7}, 3, "the user may not run it (code 13): not authorized on config"},
+		{"before 5.0", &router{shardKey: key, bounds: uneven, wire: 7}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
+		{"since 5.0", &router{shardKey: key, bounds: uneven, wire: 13}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
+		{"many", &router{shardKey: key, bounds: small, wire: 7}, 4, "[MinKey, 24) 48; [24, 50) 52; [50, 75) 50; [75, MaxKey] 50"},
+		{"compound shard key", &router{shardKey: append(key, bson.E{Key: "g", Value: int32(1)}), bounds: uneven, wire: 7}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},
+		{"a hashed field behind", &router{shardKey: append(key, bson.E{Key: "g", Value: "hashed"}), bounds: uneven, wire: 9}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},
+		{"hashed", &router{shardKey: bson.D{{Key: "f", Value: "hashed"}}, bounds: uneven, wire: 7}, 3, "the shard key f is hashed, so chunks are ranges of hashes, not of values"},
+		{"another key", &router{shardKey: bson.D{{Key: "g", Value: int32(1)}, {Key: "f", Value: int32(1)}}, wire: 7}, 3, "the shard key starts with g, not with f"},
+		{"not sharded", &router{plain: true, wire: 7}, 3, "the collection is not sharded"},
+		{"dropped", &router{dropped: true, shardKey: key, wire: 7}, 3, "the collection is not sharded"},
+		{"no rights", &router{noRights: true, shardKey: key, wire: 7}, 3, "the user may not run it (code 13): not authorized on config"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -301,3 +301,74 @@ func TestEngineRefusals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Ranges of the first field alone can't be even when one value of it is most of the
+// collection; further fields cut within it, whatever the strategy and the index's directions.
+func TestEngineCutsWithinHeavyKeys(t *testing.T) {
+	client := engine(t)
+	for n, index := range []bson.D{
+		{{Key: "country", Value: 1}, {Key: "address.city", Value: 1}},
+		{{Key: "country", Value: -1}, {Key: "address.city", Value: 1}},
+		{{Key: "country", Value: 1}, {Key: "address.city", Value: -1}, {Key: "x", Value: 1}},
+	} {
+		c := client.Database("heavy").Collection(fmt.Sprint("c", n))
+		if _, err := c.Indexes().CreateOne(context.Background(), mongo.IndexModel{Keys: index}); err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(7, uint64(n)))
+		var docs []any
+		for range 5000 {
+			country := "AT"
+			if r.IntN(10) == 0 {
+				country = []string{"AL", "BE", "CH"}[r.IntN(3)]
+			}
+			docs = append(docs, bson.D{{Key: "country", Value: country}, {Key: "address", Value: bson.D{{Key: "city", Value: fmt.Sprint("c", r.IntN(500))}}}})
+		}
+		if _, err := c.InsertMany(context.Background(), docs); err != nil {
+			t.Fatal(err)
+		}
+		alone, err := splitter.Split(context.Background(), splitter.Config{Collection: c, Key: "country", Ranges: 8})
+		if err != nil || len(alone.Pieces) != 4 || alone.Imbalance < 3 || alone.Next != "address.city" {
+			t.Errorf("%+v, %v", alone, err)
+		}
+		for _, strategy := range []string{splitter.SplitVector, splitter.BucketAuto, splitter.Sample, splitter.Walk} {
+			rep, err := splitter.Split(context.Background(), splitter.Config{
+				Collection: c, Key: "country", Then: []string{"address.city"}, Ranges: 8, Strategy: strategy,
+			})
+			if err != nil || len(rep.Pieces) != 8 || rep.Imbalance > 1.3 {
+				t.Errorf("%v, %s: %+v, %v", index, strategy, rep, err)
+			}
+		}
+	}
+}
+
+// A number in a path is a place in an array to filters and a name to expressions.
+func TestEnginePlacesInArrays(t *testing.T) {
+	c := engine(t).Database("places").Collection("c")
+	ctx := context.Background()
+	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "a.0", Value: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		v := any(i)
+		if i%2 == 0 {
+			v = fmt.Sprint(i)
+		}
+		if _, err := c.InsertOne(ctx, bson.D{{Key: "a", Value: bson.D{{Key: "0", Value: v}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	split := func() (*splitter.Report, error) {
+		return splitter.Split(ctx, splitter.Config{Collection: c, Key: "a.0", Ranges: 3, Predicate: splitter.Expr})
+	}
+	if rep, err := split(); err != nil || len(rep.Pieces) != 3 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	if _, err := c.InsertOne(ctx, bson.D{{Key: "a", Value: bson.A{1, 2}}}); err != nil {
+		t.Fatal(err)
+	}
+	var multikey *splitter.MultikeyError
+	if _, err := split(); !errors.As(err, &multikey) {
+		t.Error(err)
+	}
+}

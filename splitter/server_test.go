@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -20,8 +22,9 @@ type fakeCollection struct {
 	n, perKey int64
 	refuse    map[string]bson.D // replies by command name
 	multikey  bool
-	lie       int64 // added to the quick count
-	splits    []bson.Raw
+	lie       int64        // added to the quick count
+	parts     atomic.Int32 // splitVector commands with bounds
+	noParts   bool
 	lastly    []string // the aggregations that looked for points
 }
 
@@ -42,13 +45,20 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 	case "collStats":
 		return bson.D{{Key: "count", Value: total}, {Key: "avgObjSize", Value: 36}, {Key: "ok", Value: 1.0}}
 	case "splitVector":
-		f.splits = append(f.splits, c.Body)
+		lo, hi := int64(0), total
+		if least, ok := c.Body.Lookup("min").DocumentOK(); ok {
+			f.parts.Add(1)
+			if f.noParts {
+				return mongofake.Error(96, "can't open a cursor to scan the range (desired range is possibly empty)")
+			}
+			lo, hi = f.position(least.Lookup("f")), f.position(c.Body.Lookup("max", "f"))
+		}
 		every := c.Body.Lookup("maxChunkSizeBytes").Int64()/72 + 1
 		if m, ok := c.Body.Lookup("maxChunkObjects").AsInt64OK(); ok {
 			every = min(every, m+1)
 		}
 		keys := bson.A{}
-		for at := every - 1; at < total; at += every {
+		for at := lo + every - 1; at < hi; at += every {
 			keys = append(keys, bson.D{{Key: "f", Value: int32(at / f.perKey)}})
 		}
 		return bson.D{{Key: "splitKeys", Value: keys}, {Key: "ok", Value: 1.0}}
@@ -69,9 +79,14 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 		}
 		skip, _ := c.Body.Lookup("skip").AsInt64OK()
 		limit, _ := c.Body.Lookup("limit").AsInt64OK()
+		down, _ := c.Body.Lookup("sort", "f").AsInt64OK()
 		var docs []any
 		for at := lo*f.perKey + skip; at < hi*f.perKey && int64(len(docs)) < limit; at++ {
-			docs = append(docs, bson.D{{Key: "f", Value: int32(at / f.perKey)}})
+			v := at / f.perKey
+			if down < 0 {
+				v = hi - 1 - (at-lo*f.perKey)/f.perKey
+			}
+			docs = append(docs, bson.D{{Key: "f", Value: int32(v)}})
 		}
 		return mongofake.Cursor("test.c", docs...)
 	}
@@ -110,6 +125,17 @@ func (f *fakeCollection) aggregate(body bson.Raw) bson.D {
 		docs = append(docs, bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: f.n * f.perKey}})
 	}
 	return mongofake.Cursor("test.c", docs...)
+}
+
+// position is how many documents lie below a value.
+func (f *fakeCollection) position(v bson.RawValue) int64 {
+	switch v.Type {
+	case bson.TypeMinKey:
+		return 0
+	case bson.TypeMaxKey:
+		return f.n * f.perKey
+	}
+	return min(max(int64(math.Ceil(v.Double())), 0), f.n) * f.perKey
 }
 
 // bounds reads a plain filter of numbers; false when it is for another type.
@@ -172,16 +198,21 @@ func texts(r *splitter.Report) string {
 }
 
 func TestSplitVectorIsEven(t *testing.T) {
-	f := &fakeCollection{n: 100_000, perKey: 10}
-	r, err := f.split(t, 4, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Strategy != splitter.SplitVector || len(r.Pieces) != 4 || r.Total != 1_000_000 || r.Imbalance > 1.04 || r.SplitKeys < 100 {
-		t.Errorf("%+v", r)
-	}
-	if fmt.Sprint(r.Types) != "[int]" || len(r.Skipped) != 0 || r.Index != "f_1" {
-		t.Errorf("%+v", r)
+	for _, noParts := range []bool{false, true} {
+		f := &fakeCollection{n: 100_000, perKey: 10, noParts: noParts}
+		r, err := f.split(t, 4, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Strategy != splitter.SplitVector || len(r.Pieces) != 4 || r.Total != 1_000_000 || r.Imbalance > 1.04 || r.SplitKeys < 100 {
+			t.Errorf("%+v", r)
+		}
+		if fmt.Sprint(r.Types) != "[int]" || len(r.Skipped) != 0 || r.Index != "f_1" {
+			t.Errorf("%+v", r)
+		}
+		if n := f.parts.Load(); n == 0 {
+			t.Error("the index was not read in parts")
+		}
 	}
 }
 
@@ -217,36 +248,36 @@ func TestAutoSaysWhyNot(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		f         fakeCollection
+		f         *fakeCollection
 		ranges    int
 		want      string
 		imbalance float64
 		skipped   []string
 	}{
-		{"all is well", fakeCollection{n: 10_000, perKey: 10}, 4, splitter.SplitVector, 1.04, nil},
+		{"all is well", &fakeCollection{n: 10_000, perKey: 10}, 4, splitter.SplitVector, 1.04, nil},
 		{
 			"small",
-			fakeCollection{n: 10_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.BucketAuto, 1.02,
+			&fakeCollection{n: 10_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.BucketAuto, 1.02,
 			[]string{"splitVector: the user may not run it (code 13)", "chunks: this server is no mongos"},
 		},
 		{
 			"large",
-			fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.Sample, 1.01,
+			&fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector")}, 4, splitter.Sample, 1.01,
 			[]string{"splitVector: ", "chunks: ", "bucketAuto: it sorts all 10000000 documents; auto has it sort at most 100000"},
 		},
 		{
 			"sample refused",
-			fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector", "$sample")}, 4, splitter.Walk, 1.01,
+			&fakeCollection{n: 1_000_000, perKey: 10, refuse: refuse("splitVector", "$sample")}, 4, splitter.Walk, 1.01,
 			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: the user may not run it (code 13)"},
 		},
 		{
 			"many ranges",
-			fakeCollection{n: 100_000, perKey: 2, refuse: refuse("splitVector")}, 400, splitter.Walk, 1.01,
+			&fakeCollection{n: 100_000, perKey: 2, refuse: refuse("splitVector")}, 400, splitter.Walk, 1.01,
 			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: 200000 documents are too few for a quick sample that gives 400 even ranges"},
 		},
 		{
 			"few values",
-			fakeCollection{n: 3, perKey: 100_000, refuse: refuse("splitVector")}, 8, splitter.Walk, 1,
+			&fakeCollection{n: 3, perKey: 100_000, refuse: refuse("splitVector")}, 8, splitter.Walk, 1,
 			[]string{"splitVector: ", "chunks: ", "bucketAuto: ", "sample: it gave 2 split keys, 8 ranges need 7"},
 		},
 	}
@@ -280,15 +311,15 @@ func TestSampleTriesAgain(t *testing.T) {
 // What the message about too few pieces says is true of the strategy.
 func TestFewerPieces(t *testing.T) {
 	tests := []struct {
-		f        fakeCollection
+		f        *fakeCollection
 		strategy string
 		want     string
 	}{
-		{fakeCollection{n: 3, perKey: 10}, splitter.Walk, "the key has too few different values for more than 3"},
-		{fakeCollection{n: 1, perKey: 10}, splitter.BucketAuto, "all documents have the same key"},
-		{fakeCollection{n: 3, perKey: 10}, splitter.Sample, "sample gave only 2 split keys; walk finds every key there is"},
-		{fakeCollection{perKey: 1}, splitter.Auto, "the collection is empty"},
-		{fakeCollection{n: 30, perKey: 10}, splitter.Walk, ""},
+		{&fakeCollection{n: 3, perKey: 10}, splitter.Walk, "the key has too few different values for more than 3"},
+		{&fakeCollection{n: 1, perKey: 10}, splitter.BucketAuto, "all documents have the same key"},
+		{&fakeCollection{n: 3, perKey: 10}, splitter.Sample, "sample gave only 2 split keys; walk finds every key there is"},
+		{&fakeCollection{perKey: 1}, splitter.Auto, "the collection is empty"},
+		{&fakeCollection{n: 30, perKey: 10}, splitter.Walk, ""},
 	}
 	for _, tt := range tests {
 		r, err := tt.f.split(t, 8, tt.strategy)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/bson"
 )
@@ -23,44 +24,80 @@ const (
 )
 
 // splitVector asks the server for split keys, spaced evenly by documents.
-func (r *reader) splitVector(ctx context.Context, ranges int, total int64) (cuts, error) {
+func (r *reader) splitVector(ctx context.Context, s *seen, ranges int, total int64) (cuts, error) {
 	average, err := r.averageSize(ctx)
 	if err != nil {
 		return cuts{}, err
 	}
 	want := max(min(int64(ranges)*keysPerRange, maxSplitKeys), int64(ranges)*2)
 	every := max(total/want-1, 1) // a key after every+1 documents
-	clamp := false
-	var keys []point
 	for range smallerTries {
-		// The server takes maxChunkSizeBytes / (2 × average size) documents a piece.
-		bytes := every * average * 2
-		cmd := bson.D{
-			{Key: "splitVector", Value: r.ns},
-			{Key: "keyPattern", Value: r.pattern[:len(r.fields)]},
-		}
-		if clamp {
-			bytes = min(max(bytes, minChunkBytes), maxChunkBytes)
-			cmd = append(cmd, bson.E{Key: "maxChunkObjects", Value: every})
-		}
-		cmd = append(cmd, bson.E{Key: "maxChunkSizeBytes", Value: bytes})
-		raw, err := r.coll.Database().RunCommand(ctx, cmd).Raw()
+		keys, err := r.splitKeys(ctx, s, every, average, total)
 		if err != nil {
-			if !clamp && refused(err) && sizeRefused(err) && (bytes < minChunkBytes || bytes > maxChunkBytes) {
-				clamp = true
-				continue
-			}
-			return cuts{}, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
-		}
-		if keys, err = r.fields.readSplitKeys(raw); err != nil {
-			return cuts{}, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
+			return cuts{}, err
 		}
 		if len(keys) >= ranges-1 || every == 1 {
-			break
+			return cuts{points: keys}, nil
 		}
 		every = max(every/8, 1)
 	}
-	return cuts{points: keys}, nil
+	return cuts{}, nil
+}
+
+// inPartsFrom is the number of documents from which on parts of the index are read at the same time.
+const inPartsFrom = 200_000
+
+// splitKeys asks for a key after every so many documents: for several parts of
+// the index at the same time where it is large and the keys seen tell about where to part it. At a
+// seam the distance between keys is up to twice as long. If a part is refused, the whole is asked for.
+func (r *reader) splitKeys(ctx context.Context, s *seen, every, average, total int64) ([]point, error) {
+	lo, hi := bson.RawValue{Type: bson.TypeMinKey}, bson.RawValue{Type: bson.TypeMaxKey}
+	var seams []bson.RawValue
+	if total >= inPartsFrom && !descending(r.pattern[0]) {
+		seams = s.seams(countThreads)
+	}
+	if len(seams) > 0 {
+		seams = append(append([]bson.RawValue{lo}, seams...), hi)
+		found := make([][]point, len(seams)-1)
+		err := Each(ctx, len(found), countThreads, func(ctx context.Context, i, _ int) (err error) {
+			found[i], err = r.splitPart(ctx, every, average, bson.D{
+				{Key: "min", Value: bson.D{{Key: r.key, Value: seams[i]}}},
+				{Key: "max", Value: bson.D{{Key: r.key, Value: seams[i+1]}}},
+			})
+			return err
+		})
+		if err == nil {
+			return r.fields.tidy(slices.Concat(found...)), nil
+		}
+		if !refused(err) {
+			return nil, err
+		}
+	}
+	return r.splitPart(ctx, every, average, nil)
+}
+
+// splitPart sends the command. Servers that refuse small sizes get one they take, and the number of documents to go by.
+func (r *reader) splitPart(ctx context.Context, every, average int64, bounds bson.D) ([]point, error) {
+	cmd := append(bson.D{
+		{Key: "splitVector", Value: r.ns},
+		{Key: "keyPattern", Value: r.pattern[:len(r.fields)]},
+	}, bounds...)
+	// The server takes maxChunkSizeBytes / (2 × average size) documents a piece.
+	size := every * average * 2
+	raw, err := r.coll.Database().RunCommand(ctx, append(cmd[:len(cmd):len(cmd)], bson.E{Key: "maxChunkSizeBytes", Value: size})).Raw()
+	if err != nil && refused(err) && sizeRefused(err) && (size < minChunkBytes || size > maxChunkBytes) {
+		raw, err = r.coll.Database().RunCommand(ctx, append(cmd,
+			bson.E{Key: "maxChunkObjects", Value: every},
+			bson.E{Key: "maxChunkSizeBytes", Value: min(max(size, minChunkBytes), maxChunkBytes)})).Raw()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
+	}
+	keys, err := r.fields.readSplitKeys(raw)
+	if err != nil {
+		return nil, fmt.Errorf("splitter: %s: splitVector: %w", r.ns, err)
+	}
+	return keys, nil
 }
 
 // sizeRefused says that the error can be about the size of a chunk: a bad

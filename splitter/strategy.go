@@ -84,7 +84,7 @@ func unfit(name string, ranges int, total int64) string {
 func (r *reader) find(ctx context.Context, name string, s *seen, ranges int, total int64) (cuts, error) {
 	switch name {
 	case SplitVector:
-		return r.splitVector(ctx, ranges, total)
+		return r.splitVector(ctx, s, ranges, total)
 	case Chunks:
 		return r.chunks(ctx)
 	case BucketAuto:

@@ -52,6 +52,19 @@ func TypeName(v bson.RawValue) string {
 type seen struct {
 	present uint32 // a bit for each bracket that has documents
 	types   map[string]bool
+	// large are the brackets that have more keys than were looked at, from about their lowest key to
+	// about their highest; the outermost ones are left out, for they are often far off.
+	large map[bracket]span
+}
+
+// seams are values at which to part the index into up to n parts; nil where nothing tells.
+func (s *seen) seams(n int) []bson.RawValue {
+	for _, b := range []bracket{number, objectID, date, text} {
+		if x, ok := s.large[b]; ok {
+			return between(x, n)
+		}
+	}
+	return nil
 }
 
 func (s *seen) add(v bson.RawValue) { s.types[TypeName(v)] = true }
@@ -75,7 +88,7 @@ func (s *seen) list() []string {
 // probe finds the brackets that hold documents, each by one look into the index,
 // and the types in them.
 func (r *reader) probe(ctx context.Context, total int64) (*seen, error) {
-	s := &seen{types: map[string]bool{}}
+	s := &seen{types: map[string]bool{}, large: map[bracket]span{}}
 	for b := minKey; b < brackets; b++ {
 		if b == array {
 			continue
@@ -97,6 +110,7 @@ func (r *reader) probe(ctx context.Context, total int64) (*seen, error) {
 			if err != nil {
 				return nil, err
 			}
+			s.large[b] = span{keys[sampleKeys-1], more[len(more)-1]}
 			keys = append(keys, more...)
 		}
 		for _, k := range keys {

@@ -121,13 +121,13 @@ func pointsTable(r *sweepResult) *report.Table {
 	u := report.UnitFor(all...)
 	t.Columns = append(t.Columns,
 		report.Column{Title: u.Name, Name: "seconds"},
-		report.Column{Title: "spread", Drop: 2},
+		report.Column{Title: "spread", Drop: 3},
 		report.Column{Title: "docs/s", Name: "documents_per_second"},
-		report.Column{Title: "MB/s", Name: "mb_per_second", Drop: 3},
-		report.Column{Title: "p50 ms", Name: "batch_p50_ms", Drop: 4},
-		report.Column{Title: "p99 ms", Name: "batch_p99_ms", Drop: 5},
-		report.Column{Title: "cpu " + u.Name, Name: "cpu_seconds", Drop: 6},
-		report.Column{Title: "", Name: "mark", Left: true},
+		report.Column{Title: "MB/s", Name: "mb_per_second", Drop: 4},
+		report.Column{Title: "p50 ms", Name: "batch_p50_ms", Drop: 5},
+		report.Column{Title: "p99 ms", Name: "batch_p99_ms", Drop: 6},
+		report.Column{Title: "cpu " + u.Name, Name: "cpu_seconds", Drop: 7},
+		report.Column{Title: "", Name: "mark", Left: true, Drop: 1},
 	)
 	unmeasured := 0
 	for _, p := range r.Points {

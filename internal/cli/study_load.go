@@ -137,7 +137,7 @@ func (s *studying) mapReduce20x(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	a := *s.app // the same program, at work on the study's collection
+	a := &app{env: s.app.env, v: s.app.v, common: s.app.common} // at work on the study's collection
 	a.common.ns.DB, a.common.ns.Coll, a.common.key = s.db(), coll.Name(), key
 	o := runOptions{threads: 4, strategy: "auto"}
 	o.runs, o.shuffle = s.o.runs, shuffleOff
@@ -150,7 +150,7 @@ func (s *studying) mapReduce20x(ctx context.Context) (err error) {
 		return err
 	}
 	out := newOutputs(newRunID(a.env.Now()), s.t, createdIn(dir), a.env.Now)
-	m := &measurement{app: &a, o: o, t: s.t, file: s.file, variants: o.variants(), coll: coll, out: out}
+	m := &measurement{app: a, o: o, t: s.t, file: s.file, variants: o.variants(), coll: coll, out: out}
 	m.result.Context = s.result.Context
 	m.result.Context.RunID = out.run
 	if err := m.prepare(ctx); err != nil {

@@ -105,3 +105,9 @@ func (t *Table) text(row []Cell, c int) string {
 	}
 	return s
 }
+
+// Shown are the columns that say something: all but those that may be left out and are empty.
+func (t *Table) Shown() []int {
+	keep, _ := t.fit(0)
+	return keep
+}

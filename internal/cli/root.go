@@ -25,11 +25,16 @@ const (
 	formatCSV      = "csv"
 	formatMarkdown = "markdown"
 	formatGobench  = "gobench" // lines that benchstat reads, of commands with gobenchAnnotation
+	formatHTML     = "html"    // a page, of commands with htmlAnnotation
 )
 
-var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench}
+var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench, formatHTML}
 
-const gobenchAnnotation = "gobench"
+// Annotations of commands that have formats which others have not.
+const (
+	gobenchAnnotation = "gobench"
+	htmlAnnotation    = "html"
+)
 
 // common holds the flags of every command.
 type common struct {
@@ -135,7 +140,10 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 				return err
 			}
 			if a.common.output == formatGobench && cmd.Annotations[gobenchAnnotation] == "" {
-				return usageError("--output %s: %s writes no times of runs; run and compare do", formatGobench, cmd.Name())
+				return usageError("--output %s: %s writes no times of runs; run, compare and report do", formatGobench, cmd.Name())
+			}
+			if a.common.output == formatHTML && cmd.Annotations[htmlAnnotation] == "" {
+				return usageError("--output %s: %s writes no pages; report makes one of a saved result", formatHTML, cmd.Name())
 			}
 			if err := target.CheckURI(a.common.uri); err != nil {
 				return err
@@ -150,7 +158,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newServe(), a.newClean(), a.newVersion())
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newServe(), a.newClean(), a.newVersion())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

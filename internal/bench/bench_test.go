@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -291,5 +292,114 @@ func TestUsageOfARow(t *testing.T) {
 	r.Fill(&Outcome{Samples: []Sample{{}}})
 	if r.Usage != nil {
 		t.Errorf("nothing was observed, and yet %+v", r.Usage)
+	}
+}
+
+// A budget adds whole rounds while another one fits, and never takes any of the wanted ones away.
+func TestTimeBudget(t *testing.T) {
+	for _, c := range []struct {
+		budget       time.Duration
+		runs, warmup int
+		want         int
+	}{
+		{0, 3, 0, 3},
+		{time.Second, 3, 0, 3},       // less than the wanted rounds take
+		{35 * time.Second, 1, 0, 11}, // a round takes 3 s, the twelfth would end after 36 s
+		{36 * time.Second, 1, 0, 12},
+		{36 * time.Second, 1, 2, 10}, // warm-up is part of it
+		{36 * time.Second, 20, 0, 20},
+	} {
+		m := newMachine(1)
+		m.sigma = 0
+		rows := m.measure(t, Plan{Jobs: []Job{m.row("a", 1), m.row("b", 2)}, Runs: c.runs, Warmup: c.warmup, Budget: c.budget})
+		for _, r := range rows {
+			if got := len(r.Seconds.All); got != c.want {
+				t.Errorf("%v, at least %d runs after %d: %s has %d, want %d", c.budget, c.runs, c.warmup, r.ID, got, c.want)
+			}
+		}
+	}
+	skip := Job{ID: "a", Run: func(context.Context, Turn) (Sample, error) { return Sample{}, &SkipError{"not here"} }}
+	if _, err := Rounds(t.Context(), Plan{Jobs: []Job{skip}, Budget: time.Hour}); err != nil {
+		t.Error(err) // it ends, though nothing uses the budget up
+	}
+}
+
+// What comes before a run is not measured; its failure ends the plan, and what was measured stays.
+func TestBefore(t *testing.T) {
+	m := newMachine(1)
+	m.sigma = 0
+	var log []string
+	boom := errors.New("boom")
+	seed := uint64(3)
+	out, err := Rounds(t.Context(), Plan{
+		Jobs: []Job{m.row("a", 1), m.row("b", 2), m.row("c", 3)}, Runs: 2, Warmup: 1, Shuffle: &seed,
+		Now: func() time.Time { return m.now }, Started: time.Unix(-100, 0),
+		Before: func(_ context.Context, turn Turn) error {
+			m.now = m.now.Add(10 * time.Second)
+			log = append(log, fmt.Sprintf("%s %d %d %v", turn.Row, turn.Round, turn.Order, turn.Warmup))
+			if len(log) == 8 {
+				return boom
+			}
+			return nil
+		},
+		Done: func(s Sample) error {
+			log[len(log)-1] += fmt.Sprintf(" at %v", s.Start)
+			return nil
+		},
+	})
+	if !errors.Is(err, boom) {
+		t.Fatalf("error %v", err)
+	}
+	n := 0
+	for _, id := range []string{"a", "b", "c"} {
+		for _, s := range out[id].Samples {
+			n++
+			if want := map[string]float64{"a": 1, "b": 2, "c": 3}[id]; s.Seconds != want {
+				t.Errorf("%s took %v", id, s.Seconds)
+			}
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d runs were measured, want the three of round 1 and one", n)
+	}
+	if !strings.HasSuffix(log[0], " 0 1 true at 110") || !strings.Contains(log[3], " 1 1 false") || strings.Contains(log[7], "at") {
+		t.Errorf("turns:\n%s", strings.Join(log, "\n"))
+	}
+}
+
+// A line that a crash cut off is completed before the next run of the file begins, and read over.
+func TestRunAfterACrashInTheSameFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.ndjson")
+	for range 2 {
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Begin(result()), f.Sample(Sample{Row: "mr", Round: 1, Seconds: 9}), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(b, `{"type":"sample","row":"agg","seco`...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rs, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rs) != 2 || len(rs[0].Samples) != 1 || len(rs[1].Samples) != 1 || rs[1].Rows[0].Seconds == nil {
+		t.Errorf("%d runs: %+v", len(rs), rs)
+	}
+}
+
+func TestRowsThatReadAnotherNumberOfDocumentsFail(t *testing.T) {
+	n := func(i int64) *int64 { return &i }
+	rows := []Row{{ID: "agg"}, {ID: "mr", Counts: Counts{Input: n(5)}}, {ID: "mr-sort", Counts: Counts{Input: n(5)}}, {ID: "mr-ranges", Counts: Counts{Input: n(4)}}}
+	SameInput(rows)
+	if rows[2].Error != "" || rows[3].Error != "it read 4 documents and mr read 5" {
+		t.Errorf("%+v", rows)
 	}
 }

@@ -131,7 +131,7 @@ func (r *Row) notes(base string, warmup int) (notes []Note) {
 	}
 	if ci, n := r.Seconds.CI, len(r.Seconds.All); ci != nil && r.Seconds.Median > 0 {
 		if half := (ci[1] - ci[0]) / 2 / r.Seconds.Median; half > wide {
-			runs := math.Ceil(float64(n) * (half / wide) * (half / wide))
+			runs := math.Ceil(float64(n)*(half/wide)*(half/wide) - 1e-9)
 			add(NoteNoisy, 0, runs, "the median of %s is known to ±%.0f%%; about %.0f runs in all would make that ±%.0f%%, if the width shrinks with the square root of the runs",
 				r.ID, 100*half, runs, 100*wide)
 		}

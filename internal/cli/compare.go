@@ -240,7 +240,9 @@ func compareSet(results []*bench.Result) comparedSet {
 			if n := rowOf(r, id); n == nil {
 				side.Why = "not measured"
 			} else {
-				row.Label = n.Label
+				if n.Label != "" {
+					row.Label = n.Label
+				}
 				side.Seconds = n.Seconds
 				if n.Seconds == nil {
 					side.Why = notRun(*n)

@@ -185,7 +185,7 @@ func (c *comparison) doubts() (notes []string) {
 		needed = append(needed, fmt.Sprintf("more than %s for %s", report.Thousands(bench.MostNeeded), strings.Join(never, ", ")))
 	}
 	if len(needed) > 0 {
-		notes = append(notes, "runs on each side that would show a change as large as the one seen four times out of five: "+strings.Join(needed, ", ")+
+		notes = append(notes, "runs on each side that would, four times out of five, show a change as large as the one seen: "+strings.Join(needed, ", ")+
 			" (Noether's formula, which takes what was seen for real: a guess, the rougher the fewer runs there were)")
 	}
 	if tested > 0 {

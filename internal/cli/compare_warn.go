@@ -70,14 +70,13 @@ func (c *comparison) warnBetween(i, j int, old, new *bench.Result) {
 	differ("the memory", report.Bytes(old.Context.MemoryBytes).Text, report.Bytes(new.Context.MemoryBytes).Text)
 	for _, n := range new.Rows {
 		o := rowOf(old, n.ID)
-		if o == nil {
+		if o == nil || o.Seconds == nil || n.Seconds == nil {
 			continue
 		}
-		if o.Threads != n.Threads || o.Ranges != n.Ranges {
-			c.warning("%s%s: %d ranges in %d threads and %d in %d", n.ID, of, o.Ranges, o.Threads, n.Ranges, n.Threads)
-		}
+		differ("the number of ranges of "+n.ID, o.Ranges, n.Ranges)
+		differ("the number of threads of "+n.ID, o.Threads, n.Threads)
 		if o.Answer != nil && n.Answer != nil && *o.Answer != *n.Answer {
-			c.warning("%s: the answers differ%s: %s and %s keys with sums %s and %s", n.ID, of,
+			c.warning("the answers of %s differ%s: %s and %s keys with sums %s and %s", n.ID, of,
 				report.Thousands(o.Answer.Keys), report.Thousands(n.Answer.Keys), o.Answer.Sum, n.Answer.Sum)
 		}
 	}

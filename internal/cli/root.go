@@ -158,7 +158,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newServe(), a.newClean(), a.newVersion())
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

@@ -19,6 +19,8 @@ type Column struct {
 	Drop int
 	// Max cuts longer texts, in characters; 0 does not.
 	Max int
+	// Fold breaks long texts over several lines where the table is too wide. One column of a table may have it.
+	Fold bool
 }
 
 // Cell is a value with a text for people and, where that differs, a raw form

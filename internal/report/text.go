@@ -32,6 +32,7 @@ func text(w io.Writer, width int, t *Table) error {
 	if t.Title != "" {
 		wrap(&b, width, "", t.Title)
 	}
+	t = t.folded(width)
 	keep, out := t.fit(width)
 	if len(t.Rows) > 0 {
 		if err := grid(&b, t, keep, plain()); err != nil {

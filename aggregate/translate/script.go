@@ -1,0 +1,9 @@
+package translate
+
+import (
+	"mrbench/mr/jobfile"
+)
+
+func withScript(j *jobfile.Job, why *Refusal) (*Result, error) {
+	return nil, why
+}

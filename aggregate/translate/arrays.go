@@ -125,9 +125,8 @@ func (x *exec) arrayMethod(n *ast.CallExpression, a *val, name string) *val {
 		item := x.fresh("x")
 		var each any
 		each = x.inline(func() any {
-			v := &val{path: "$$" + item, k: kAny, elem: true}
-			if a.op == "split" || a.op == "match" {
-				v.k = kStr
+			v := &val{path: "$$" + item, k: a.elementKinds(), elem: true}
+			if v.k == kStr {
 				return x.ex(v)
 			}
 			return cond(x.isKind(v, kNullish), "", x.ex(x.toStr(narrowed(v, kAny&^kNullish), n, false)))
@@ -164,10 +163,7 @@ func isAcc(p string) bool { return len(p) > 5 && p[:5] == "$$acc" }
 // mapped is map, filter, some and every.
 func (x *exec) mapped(n *ast.CallExpression, a *val, name string, f *closure) *val {
 	item := x.fresh("x")
-	k := kAny
-	if a.op == "split" || a.op == "match" {
-		k = kStr
-	}
+	k := a.elementKinds()
 	var e any
 	var out *val
 	body := x.inline(func() any {

@@ -161,11 +161,13 @@ func (x *exec) parseNumber(v *val, n ast.Node, re string, fraction bool) *val {
 			}
 			add(kNum, num)
 		}
-		if k.has(kNullish | kBool) {
-			add(kNullish|kBool, nan)
+		// All but arrays become a text that does not begin with a number, "NumberLong(5)" for one.
+		if bad := kArr | kOther; k.has(bad) {
+			add(bad, x.fail(n, e, "%s has to be a number or a string", x.text(n)))
+			return switchOf(b, nan)
 		}
-		if rest := k &^ (kStr | kNum | kNullish | kBool); rest != 0 {
-			return switchOf(b, x.fail(n, e, "%s has to be a number or a string", x.text(n)))
+		if k&^(kStr|kNum) != 0 {
+			return switchOf(b, nan)
 		}
 		return switchOf(b[:len(b)-1], b[len(b)-1].(bson.D)[1].Value)
 	})
@@ -212,7 +214,7 @@ func (x *exec) method(n *ast.CallExpression, callee *ast.DotExpression) *val {
 		if name == "test" && len(n.ArgumentList) == 1 {
 			return x.regexTest(base, x.toStr(x.eval(n.ArgumentList[0]), n.ArgumentList[0], false), n)
 		}
-	case base.isArr || base.sp == spKeys || base.sp == spMatch:
+	case base.isArr || base.sp == spKeys:
 		return x.arrayMethod(n, base, name)
 	case base.sp == spNone && base.fn == nil && base.obj == nil:
 		return x.dispatch(n, base, name)
@@ -472,7 +474,7 @@ func (x *exec) extreme(name string, args []*val, n *ast.CallExpression) *val {
 
 // emit notes an emit.
 func (x *exec) emit(n ast.Node, key, value *val) {
-	if x.sc == nil || x.item != nil {
+	if !x.mapping {
 		x.refuse(n, RefuseCall, "emit outside of map")
 	}
 	if value.sp == spThis || key.sp == spThis {
@@ -509,9 +511,6 @@ func (x *exec) freeze(v *val) *val {
 	k := x.kindsOf(v)
 	if p, ok := e.(string); ok && p == v.path {
 		return &val{path: p, k: k, elem: true}
-	}
-	if k.has(kAny) && v.path != "" && len(v.anc) > 0 {
-		k |= kUndef // what is below an array
 	}
 	return expr(e, k)
 }

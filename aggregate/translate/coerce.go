@@ -141,15 +141,15 @@ func (x *exec) toNum(v *val, n ast.Node) *val {
 			add(kStr, x.stringNumberExpr(expr(e, kStr), n))
 		}
 		add(kDec|kObj|kRegex, nan)
-		if k.has(kArr | kOID | kOther) {
-			add(kArr|kOID|kOther, x.fail(n, e, "%s has to be a number", x.text(n)))
-		}
+		bad := k.has(kArr | kOID | kOther)
 		rest := k &^ (kStr | kDec | kObj | kRegex | kArr | kOID | kOther)
 		var last any = e
 		switch {
+		case rest == 0 && bad:
+			last = x.fail(n, e, "%s has to be a number", x.text(n))
 		case rest == 0:
 			last = nan
-		case rest.only(kNum):
+		case rest.only(kNum) && !bad:
 		default:
 			x.needs(v40)
 			to := bson.D{{Key: "input", Value: e}, {Key: "to", Value: "double"}}
@@ -162,6 +162,13 @@ func (x *exec) toNum(v *val, n ast.Node) *val {
 					null = cond(call("$eq", doc("$type", e), "null"), int32(0), nan)
 				}
 				to = append(to, bson.E{Key: "onNull", Value: null})
+			}
+			if bad {
+				onError := x.fail(n, e, "%s has to be a number", x.text(n))
+				if k.has(kArr) {
+					onError = cond(call("$eq", e, bson.A{}), int32(0), onError)
+				}
+				to = append(to, bson.E{Key: "onError", Value: onError})
 			}
 			last = doc("$convert", to)
 		}
@@ -290,7 +297,7 @@ func (x *exec) toStr(v *val, n ast.Node, concat bool) *val {
 			last := branches[len(branches)-1].(bson.D)[1].Value
 			return switchOf(branches[:len(branches)-1], last)
 		}
-		return switchOf(branches, x.numberTextExpr(expr(e, k&(kNum|kLong)), n))
+		return switchOf(branches, x.numberTextExpr(&val{e: e, k: k & (kNum | kLong), small: v.small}, n))
 	}), kStr)
 }
 
@@ -315,6 +322,9 @@ func numberText(f float64) (string, bool) {
 // numberTextExpr is a number as text.
 func (x *exec) numberTextExpr(v *val, n ast.Node) any {
 	x.needs(v40)
+	if v.small {
+		return doc("$toString", x.ex(v))
+	}
 	return x.bind(v, func(v *val) any {
 		e := x.ex(v)
 		size := doc("$abs", e)

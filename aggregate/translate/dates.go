@@ -45,7 +45,9 @@ func (x *exec) dateMethod(n *ast.CallExpression, d *val, name string) *val {
 	if p.less > 0 {
 		e = call("$subtract", e, p.less)
 	}
-	return operation(name, e, kNum, d)
+	v := operation(name, e, kNum, d)
+	v.small = true
+	return v
 }
 
 func (x *exec) localTime(n ast.Node) {

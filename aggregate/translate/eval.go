@@ -52,7 +52,7 @@ func (x *exec) eval(n ast.Expression) *val {
 		return out
 	case *ast.ThisExpression:
 		if x.this == nil {
-			x.refuse(n, RefuseName, "this is not the document here")
+			x.refuse(n, RefuseName, "this is not the document here: keep it in a variable, or use an arrow function")
 		}
 		return x.this
 	case *ast.Identifier:
@@ -71,12 +71,15 @@ func (x *exec) eval(n ast.Expression) *val {
 	case *ast.FunctionLiteral:
 		return x.function(n.ParameterList, n.Body.List, nil, n)
 	case *ast.ArrowFunctionLiteral:
+		var f *val
 		switch b := n.Body.(type) {
 		case *ast.BlockStatement:
-			return x.function(n.ParameterList, b.List, nil, n)
+			f = x.function(n.ParameterList, b.List, nil, n)
 		case *ast.ExpressionBody:
-			return x.function(n.ParameterList, nil, b.Expression, n)
+			f = x.function(n.ParameterList, nil, b.Expression, n)
 		}
+		f.fn.arrow = true
+		return f
 	case *ast.DotExpression:
 		return x.member(x.eval(n.Left), n.Identifier.Name.String(), n, n.Left)
 	case *ast.BracketExpression:
@@ -538,8 +541,6 @@ func (x *exec) at(base, i *val, n *ast.BracketExpression) *val {
 			return base.arr[int(c)]
 		}
 		return undef()
-	case base.sp == spMatch:
-		base = expr(base.e, base.k)
 	case base.sp == spValues && isConst && c == 0:
 		return x.first
 	case base.sp != spNone || base.obj != nil:
@@ -605,7 +606,7 @@ func (x *exec) member(base *val, name string, n, left ast.Node) *val {
 		}
 		return undef()
 	case base.sp == spThis:
-		p := x.this.path
+		p := base.path
 		if p == "" {
 			p = "$" + x.fieldName(name, n)
 		} else {
@@ -636,9 +637,6 @@ func (x *exec) member(base *val, name string, n, left ast.Node) *val {
 		}
 	case base.sp == spKeys && name == "length":
 		return operation("size", doc("$size", doc("$objectToArray", x.ex(base.of))), kNum)
-	}
-	if base.sp == spMatch {
-		base = expr(base.e, base.k)
 	}
 	if base.sp != spNone || base.fn != nil || base.isArr || base.isConst && base.k.only(kNullish) {
 		x.refuse(n, RefuseSyntax, "%s has no equivalent", x.text(n))

@@ -34,15 +34,16 @@ type source = *jobfile.Parsed
 // exec runs code of the job with symbols instead of values.
 type exec struct {
 	*tr
-	src   source
-	st    *state
-	sc    *scope
-	env   *env
-	this  *val
-	conds []any // of the expression under way: operands of && and ?: on the way to it
-	first *val  // values[0] of reduce
-	item  *val  // a value of reduce
-	depth int
+	src     source
+	st      *state
+	sc      *scope
+	env     *env
+	this    *val
+	mapping bool  // emit is there
+	conds   []any // of the expression under way: operands of && and ?: on the way to it
+	first   *val  // values[0] of reduce
+	item    *val  // a value of reduce
+	depth   int
 }
 
 // state is what differs between branches.
@@ -238,7 +239,11 @@ func (x *exec) ex(v *val) any {
 			return v.path
 		}
 		var arrays []any
-		for _, a := range v.anc {
+		anc := v.anc
+		if k := x.kindsOf(v); !k.has(kUndef) {
+			anc = nil // below an array it would be undefined
+		}
+		for _, a := range anc {
 			if k, ok := x.st.known[a]; !ok || k.has(kArr) {
 				arrays = append(arrays, doc("$isArray", bson.A{a}))
 			}
@@ -388,7 +393,7 @@ func (x *exec) bind(v *val, fn func(*val) any) any {
 		return fn(v)
 	}
 	name := x.fresh("v")
-	return doc("$let", bson.D{{Key: "vars", Value: doc(name, e)}, {Key: "in", Value: fn(expr("$$"+name, x.kindsOf(v)))}})
+	return doc("$let", bson.D{{Key: "vars", Value: doc(name, e)}, {Key: "in", Value: fn(&val{e: "$$" + name, k: x.kindsOf(v), small: v.small})}})
 }
 
 // cond, all2, any2 and not fold what is constant.
@@ -448,6 +453,15 @@ func not(e any) any {
 				return doc("$ne", a)
 			case "$ne":
 				return doc("$eq", a)
+			case "$or", "$and":
+				var list []any
+				for _, e := range a {
+					list = append(list, not(e))
+				}
+				if d[0].Key == "$or" {
+					return all2(list...)
+				}
+				return any2(list...)
 			}
 		}
 	}

@@ -12,17 +12,18 @@ import (
 // grouper makes $group's accumulators and what becomes of them.
 type grouper struct {
 	*builder
-	x      *exec // of map: places of the values
-	rx     *exec // of reduce
-	s      shape
-	acc    bson.D
-	names  map[string]bool
-	single bool  // a field needs to know how many values there were
-	post   []any // what each leaf is after $group, for two values and more
-	first  []any // for one value
-	kinds  []kinds
-	keep   bool // finalize tells undefined from null
-	where  Line
+	x        *exec // of map: places of the values
+	rx       *exec // of reduce
+	s        shape
+	acc      bson.D
+	names    map[string]bool
+	single   bool  // a field needs to know how many values there were
+	post     []any // what each leaf is after $group, for two values and more
+	first    []any // for one value
+	kinds    []kinds
+	positive []bool // sums of positive constants
+	keep     bool   // finalize tells undefined from null
+	where    Line
 }
 
 func (g *grouper) add(name string, e any) string {
@@ -38,11 +39,18 @@ func (g *grouper) add(name string, e any) string {
 // group adds $group and what makes {_id, value} of it.
 func (b *builder) group(x, rx *exec, s shape, alg *algebra, key *val, leaves []*val, emits []*emitted) {
 	g := &grouper{builder: b, x: x, rx: rx, s: s, names: map[string]bool{"_id": true}, keep: b.fns[2] != nil}
-	g.kinds = make([]kinds, len(leaves))
+	g.kinds, g.positive = make([]kinds, len(leaves)), make([]bool, len(leaves))
 	g.post, g.first = make([]any, len(leaves)), make([]any, len(leaves))
 	at := emits[0].at
-	if key.k.has(kArr) && b.job.Out.Mode != "" {
-		b.caveat(x.pos(at), CaveatArrayKey, "the key may be an array: a mapReduce fails then when it writes to a collection, the pipeline groups by it")
+	if key.k.has(kArr | kRegex) {
+		b.caveat(x.pos(at), CaveatArrayKey, "the key may be an array or a regular expression: a mapReduce that writes to a collection fails then, the pipeline groups by it")
+	}
+	if key.obj != nil {
+		for _, name := range key.obj.names {
+			if v := key.obj.vals[name]; v.k.has(kUndef) {
+				b.caveat(x.pos(at), CaveatUndefinedKey, "%s of the key missing and %s null are one key here; mapReduce keeps undefined and null apart within a key", name, name)
+			}
+		}
 	}
 	for i, f := range alg.fields {
 		if f.op != opDerived && f.op != opBag {
@@ -72,7 +80,7 @@ func (b *builder) group(x, rx *exec, s shape, alg *algebra, key *val, leaves []*
 		}
 		vals[i] = expr(e, g.kinds[i])
 		if p, ok := e.(string); ok && strings.HasPrefix(p, "$") {
-			vals[i] = &val{path: p, k: g.kinds[i], elem: true, depth: 99}
+			vals[i] = &val{path: p, k: g.kinds[i], elem: true, depth: 99, nonzero: g.positive[i]}
 		} else {
 			simple = false
 		}
@@ -186,6 +194,7 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 	switch f.op {
 	case opSum:
 		if whole {
+			g.positive[i] = v.c.(float64) > 0
 			g.caveat(x.pos(at), CaveatInt, "%s comes back as an integer where mapReduce gives a double", name)
 		} else {
 			g.caveat(x.pos(at), CaveatRounding, "%s is added up in another order: if there are fractions, the last digits may differ", name)
@@ -217,7 +226,7 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 				e = x.bind(expr(e, kNum), func(n *val) any { return cond(call("$eq", ev(n), nan), int32(0), ev(n)) })
 			}
 			if bad != 0 {
-				e = cond(x.isType(ev(v), bad), int32(0), e)
+				e = cond(x.isKind(v, bad), int32(0), e)
 			}
 			return e
 		})
@@ -225,7 +234,7 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 		g.post[i] = sum
 		if bad != 0 {
 			tests := x.bind(v, func(v *val) any {
-				test := x.isType(ev(v), bad)
+				test := x.isKind(v, bad)
 				if f.orZero && k.has(kStr) {
 					test = all2(call("$ne", ev(v), ""), test)
 				}

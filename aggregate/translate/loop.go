@@ -77,9 +77,6 @@ func (x *exec) each(base *val, how string, n ast.Node) elements {
 	if base.sp == spKeys {
 		return x.pairs(base.of, true, n)
 	}
-	if base.sp == spMatch {
-		base = expr(base.e, base.k)
-	}
 	if base.sp != spNone || base.fn != nil || base.obj != nil || base.isConst {
 		x.refuse(n, RefuseLoop, "%s is nothing that a loop with an equivalent goes through", x.text(n))
 	}
@@ -118,17 +115,25 @@ func (x *exec) arrayElements(base *val, source any) elements {
 		e.path = base.path // guarded by a $match in front
 	}
 	e.make = func(name string) (*val, *val) {
-		elem := &val{path: name, k: kAny, elem: true}
+		elem := &val{path: name, k: base.elementKinds(), elem: true}
 		return elem, &val{sp: spIndex, of: base, args: []*val{elem}, k: kNum, name: "i"}
 	}
 	return e
+}
+
+// elementKinds are what an array made by a method holds.
+func (v *val) elementKinds() kinds {
+	if v.op == "split" || v.op == "match" {
+		return kStr
+	}
+	return kAny
 }
 
 // pairs is a loop over the names in base; values says that names are used for nothing else than to read the fields.
 func (x *exec) pairs(base *val, named bool, n ast.Node) elements {
 	e := elements{base: base}
 	if base.sp == spThis {
-		if x.this.path != "" || x.mode != modeGeneral {
+		if x.mode != modeGeneral {
 			panic(conflict{})
 		}
 		e.source = doc("$objectToArray", "$$ROOT")
@@ -254,7 +259,7 @@ func (x *exec) forStatement(s *ast.ForStatement) {
 func (x *exec) lengthOf(e ast.Expression) (*val, ast.Node) {
 	if d, ok := e.(*ast.DotExpression); ok && d.Identifier.Name.String() == "length" {
 		base := x.eval(d.Left)
-		if base.sp == spValues || base.sp == spMatch || base.sp == spKeys || base.sp == spNone && base.obj == nil && !base.isConst {
+		if base.sp == spValues || base.sp == spKeys || base.sp == spNone && base.obj == nil && !base.isConst {
 			return base, d.Left
 		}
 		return nil, nil
@@ -412,7 +417,7 @@ func (x *exec) poison(cells []int) {
 
 // emitLoop is a loop with emits in it.
 func (x *exec) emitLoop(e elements, n ast.Node, u *walker, run func(elem, index *val)) {
-	if x.sc == nil {
+	if x.item != nil {
 		x.refuse(n, RefuseCall, "emit outside of map")
 	}
 	l := &loop{source: e.source, at: n, body: &scope{parent: x.sc}, guard: true}

@@ -80,48 +80,50 @@ func Refusals() map[string]string {
 
 // The caveats.
 const (
-	CaveatTimeZone   = "time-zone"
-	CaveatOrder      = "order"
-	CaveatSetOrder   = "set-order"
-	CaveatRounding   = "rounding"
-	CaveatInt        = "int"
-	CaveatCharacters = "characters"
-	CaveatSpaces     = "spaces"
-	CaveatNumberText = "number-text"
-	CaveatArrayKey   = "array-key"
-	CaveatGuard      = "guard"
-	CaveatNumber     = "taken-for-number"
-	CaveatString     = "taken-for-string"
-	CaveatParent     = "taken-for-object"
-	CaveatArray      = "taken-for-array"
-	CaveatType       = "taken-for-type"
-	CaveatSingle     = "single-value"
-	CaveatScript     = "script"
-	CaveatMemory     = "memory"
-	CaveatMerge      = "merge"
+	CaveatTimeZone     = "time-zone"
+	CaveatOrder        = "order"
+	CaveatSetOrder     = "set-order"
+	CaveatRounding     = "rounding"
+	CaveatInt          = "int"
+	CaveatCharacters   = "characters"
+	CaveatSpaces       = "spaces"
+	CaveatNumberText   = "number-text"
+	CaveatArrayKey     = "array-key"
+	CaveatUndefinedKey = "undefined-key"
+	CaveatGuard        = "guard"
+	CaveatNumber       = "taken-for-number"
+	CaveatString       = "taken-for-string"
+	CaveatParent       = "taken-for-object"
+	CaveatArray        = "taken-for-array"
+	CaveatType         = "taken-for-type"
+	CaveatSingle       = "single-value"
+	CaveatScript       = "script"
+	CaveatMemory       = "memory"
+	CaveatMerge        = "merge"
 )
 
 // Caveats explains each caveat's ID.
 func Caveats() map[string]string {
 	return map[string]string{
-		CaveatTimeZone:   "local time is taken to be UTC",
-		CaveatOrder:      "the order of elements, or which one is first, is the order of arrival",
-		CaveatSetOrder:   "the order of a set's elements or of an object's fields is not kept",
-		CaveatRounding:   "fractions are added in another order, or more exactly: the last digits may differ",
-		CaveatInt:        "whole numbers come back as integers, not doubles, and stay exact above 2^53",
-		CaveatCharacters: "characters above U+FFFF count once, not twice",
-		CaveatSpaces:     "\\s, \\w, \\b and upper and lower case know ASCII only in the server",
-		CaveatNumberText: "fractions as text are written by the server",
-		CaveatArrayKey:   "an array as key fails in a mapReduce that writes to a collection, and is grouped here",
-		CaveatGuard:      "the pipeline fails with a message, instead of giving another answer, on values named there",
-		CaveatNumber:     "without guards: a field is taken to hold numbers",
-		CaveatString:     "without guards: a field is taken to hold strings",
-		CaveatParent:     "without guards: a parent field is taken to be a document",
-		CaveatArray:      "without guards: a field is taken to hold an array",
-		CaveatType:       "without guards: a field is taken to hold one type",
-		CaveatSingle:     "without guards: a key with one value is treated like any other",
-		CaveatScript:     "JavaScript is left in the pipeline",
-		CaveatMemory:     "all values of a key are gathered in one array",
-		CaveatMerge:      "$merge needs a server of 4.2, and combines as the job's reduce does for the values it makes",
+		CaveatTimeZone:     "local time is taken to be UTC",
+		CaveatOrder:        "the order of elements, or which one is first, is the order of arrival",
+		CaveatSetOrder:     "the order of a set's elements or of an object's fields is not kept",
+		CaveatRounding:     "fractions are added in another order, or more exactly: the last digits may differ",
+		CaveatInt:          "whole numbers come back as integers, not doubles, and stay exact above 2^53",
+		CaveatCharacters:   "characters above U+FFFF count once, not twice",
+		CaveatSpaces:       "\\s, \\w, \\b and upper and lower case know ASCII only in the server",
+		CaveatNumberText:   "fractions as text are written by the server",
+		CaveatArrayKey:     "an array as key fails in a mapReduce that writes to a collection, and is grouped here",
+		CaveatUndefinedKey: "a missing field of the key and one that is null are one key here; mapReduce keeps undefined and null apart within a key",
+		CaveatGuard:        "the pipeline fails with a message, instead of giving another answer, on values named there",
+		CaveatNumber:       "without guards: a field is taken to hold numbers",
+		CaveatString:       "without guards: a field is taken to hold strings",
+		CaveatParent:       "without guards: a parent field is taken to be a document",
+		CaveatArray:        "without guards: a field is taken to hold an array",
+		CaveatType:         "without guards: a field is taken to hold one type",
+		CaveatSingle:       "without guards: a key with one value is treated like any other",
+		CaveatScript:       "JavaScript is left in the pipeline",
+		CaveatMemory:       "all values of a key are gathered in one array",
+		CaveatMerge:        "$merge needs a server of 4.2, and combines as the job's reduce does for the values it makes",
 	}
 }

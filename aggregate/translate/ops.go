@@ -35,7 +35,9 @@ func (x *exec) add(a, b *val, n, an, bn ast.Node) *val {
 	}
 	switch {
 	case !ka.has(stringy) && !kb.has(stringy):
-		return operation("+", x.sum(x.ex(x.toNum(a, an)), x.ex(x.toNum(b, bn))), kNum, a, b)
+		v := operation("+", x.sum(x.ex(x.toNum(a, an)), x.ex(x.toNum(b, bn))), kNum, a, b)
+		v.small = isSmall(a) && isSmall(b)
+		return v
 	case ka.only(kStr) || kb.only(kStr):
 		return operation("+", x.join(x.ex(x.toStr(a, an, true)), x.ex(x.toStr(b, bn, true))), kStr, a, b)
 	case ka.only(stringy) || kb.only(stringy):
@@ -53,6 +55,12 @@ func (x *exec) add(a, b *val, n, an, bn ast.Node) *val {
 		})
 	})
 	return operation("+", e, kNum|kStr, a, b)
+}
+
+// isSmall says that the server has v as an int.
+func isSmall(v *val) bool {
+	c, ok := v.c.(float64)
+	return v.small || ok && v.isConst && c == float64(int16(c))
 }
 
 // narrowed is v with fewer kinds.
@@ -91,7 +99,7 @@ func (x *exec) arithmetic(op token.Token, a, b *val, n, an, bn ast.Node) *val {
 		return operation("*", call("$multiply", ea, x.ex(b)), kNum, a, b)
 	case token.SLASH, token.REMAINDER:
 		name := map[token.Token]string{token.SLASH: "$divide", token.REMAINDER: "$mod"}[op]
-		if okB && cb != 0 && cb == cb {
+		if okB && cb != 0 && cb == cb || b.nonzero {
 			return operation(name, call(name, ea, x.ex(b)), kNum, a, b)
 		}
 		e := x.bind(b, func(b *val) any {

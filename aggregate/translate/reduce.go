@@ -84,7 +84,7 @@ func (s shape) same(o shape) bool {
 // value makes a value of this shape whose leaves are paths below root.
 func (s shape) value(root string, kind func(i int) kinds) *val {
 	if len(s.paths) == 1 && len(s.paths[0]) == 0 {
-		return &val{path: root, k: kind(0), elem: true, bag: s.bag}
+		return &val{path: root, k: kind(0), elem: true}
 	}
 	v := objectVal(newObject())
 	v.shaped = true
@@ -106,8 +106,14 @@ func (s shape) value(root string, kind func(i int) kinds) *val {
 // analyze understands reduce for values of a shape.
 func (x *exec) analyze(fn source, s shape, sorted bool) *algebra {
 	kept := x.caveats
-	x.item = s.value("$$item", func(i int) kinds { return s.kinds[i] | kNum })
-	x.first = s.value("$$first", func(i int) kinds { return s.kinds[i] | kNum })
+	x.sc = &scope{}
+	kind := func(i int) kinds {
+		if s.kinds[i].only(kArr | kObj) {
+			return s.kinds[i]
+		}
+		return s.kinds[i] | kNum // what it becomes when it is reduced
+	}
+	x.item, x.first = s.value("$$item", kind), s.value("$$first", kind)
 	c := &closure{params: fn.Params, body: fn.Body, result: fn.Result, src: fn}
 	key := &val{path: "$$key", k: kAny &^ kUndef, elem: true}
 	res := x.invoke(c, []*val{key, {sp: spValues}}, nil)
@@ -143,6 +149,8 @@ func (x *exec) analyze(fn source, s shape, sorted bool) *algebra {
 	}
 	if !derived {
 		x.caveats = kept
+	} else if len(x.sc.checks) > 0 {
+		x.refuse(returnOf(fn), RefuseFold, "reduce throws for some values, which is not understood beside computed fields")
 	}
 	return a
 }

@@ -28,10 +28,14 @@ func (x *exec) invoke(fn *closure, args []*val, n ast.Node) *val {
 	if x.depth > maxDepth {
 		x.refuse(n, RefuseSyntax, "nested too deeply, or a function that calls itself")
 	}
+	this := x.this
+	if !fn.arrow {
+		x.this = nil
+	}
 	env0, src, rets, live, dead, known := x.env, x.src, x.st.rets, x.st.live, x.st.dead, x.st.known
 	x.env, x.src = &env{cells: map[string]int{}, parent: fn.env}, fn.src
 	defer func() {
-		x.env, x.src = env0, src
+		x.env, x.src, x.this = env0, src, this
 		x.st.rets, x.st.live, x.st.dead, x.st.known = rets, live, dead, known
 	}()
 	for i, p := range fn.params {

@@ -206,7 +206,10 @@ func (b *builder) build() {
 	b.input()
 	x := b.exec(b.fns[0])
 	x.this = &val{sp: spThis, k: kObj}
-	x.sc = &scope{}
+	x.sc, x.mapping = &scope{}, true
+	if b.fns[0].Arrow {
+		x.this = nil
+	}
 	fn := b.fns[0]
 	rets := []returned{}
 	x.st.rets = &rets

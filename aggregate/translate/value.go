@@ -25,6 +25,8 @@ type val struct {
 	args    []*val
 	elem    bool // of a path: it begins at an element of a loop
 	depth   int  // how many loops had taken the place of their arrays
+	small   bool // a whole number that the server has as an int
+	nonzero bool // a number that is never 0
 	stale   bool // computed before a loop took the place of what it reads
 	shaped  bool // of an object: it has these fields and no others
 	bag     bool // an object whose fields are sums under names found in the data
@@ -82,7 +84,6 @@ const (
 	spKeys           // Object.keys(of)
 	spGlobal         // Math, Array, Object, …
 	spLength         // values.length
-	spMatch          // of.match(/x/g), elements are text
 )
 
 // object is an object literal: fields in order, and fields under computed names.
@@ -118,6 +119,7 @@ type closure struct {
 	result ast.Expression
 	env    *env
 	src    source
+	arrow  bool // this is that of the function around it
 }
 
 func constant(c any) *val {

@@ -15,6 +15,7 @@ type Parsed struct {
 	Body     []ast.Statement
 	// Result is the value of an arrow function without a body; Body is nil then.
 	Result ast.Expression
+	Arrow  bool // it has no this of its own
 	file   *file.File
 }
 
@@ -76,7 +77,7 @@ func (p *Parsed) take(e ast.Expression) error {
 		if fn.Async {
 			return errorAt(p.Position(e), "the server calls plain functions only, neither async nor generators")
 		}
-		params = fn.ParameterList
+		params, p.Arrow = fn.ParameterList, true
 		switch b := fn.Body.(type) {
 		case *ast.BlockStatement:
 			p.Body = b.List

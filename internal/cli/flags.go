@@ -123,7 +123,7 @@ func listFlag(c *cobra.Command, p *[]string, name string, allowed []string, usag
 		}
 		return list, nil
 	}, func(l []string) string { return strings.Join(l, ",") }}, name, usage)
-	complete(c, name, allowed)
+	completeList(c, name, allowed)
 }
 
 func parseNamespace(s string) (target.Namespace, error) { return target.ParseNamespace(s) }

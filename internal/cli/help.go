@@ -8,53 +8,66 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitStatus is the part of every command's help that says how it ends. Commands add theirs as an annotation.
-const (
-	exitAnnotation = "exit"
-	commonExits    = `  0  done
-  1  failed
-  2  wrong flag, argument or setting
-  4  server not reachable
-  130, 143  interrupted (SIGINT, SIGTERM)`
-)
-
 // help writes a command's manual.
 func (a *app) help(c *cobra.Command, _ []string) {
+	// Help goes to Stdout; when that is closed there is nobody to tell.
+	_, _ = c.OutOrStdout().Write([]byte(manualOf(c).text(min(a.env.columns(), 100))))
+}
+
+// text is the manual in lines of at most width characters, as far as examples and names allow.
+func (m manual) text(width int) string {
 	var b strings.Builder
-	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
-	width := min(a.env.columns(), 120)
-	fmt.Fprintf(&b, "%s\n\nUSAGE\n  %s\n", reflow(text, min(width, 100)), c.UseLine())
-	if c.HasAvailableSubCommands() {
+	fmt.Fprintf(&b, "%s\n\nUSAGE\n%s\n", reflow(m.long, width), hang("  ", m.use, width, 4))
+	if len(m.commands) > 0 {
 		b.WriteString("\nCOMMANDS\n")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(&b, "  %-11s %s\n", sub.Name(), sub.Short)
-			}
+		entries(&b, m.commands, width)
+	}
+	if len(m.examples) > 0 {
+		b.WriteString("\nEXAMPLES\n")
+		for _, line := range m.examples {
+			b.WriteString(example(line, width))
 		}
 	}
-	if c.Example != "" {
-		fmt.Fprintf(&b, "\nEXAMPLES\n%s\n", c.Example)
+	for _, g := range m.flags {
+		fmt.Fprintf(&b, "\n%s\n%s", g.title, g.flags.FlagUsagesWrapped(width))
 	}
-	if c.HasAvailableLocalFlags() && c.HasParent() {
-		fmt.Fprintf(&b, "\nFLAGS\n%s", c.LocalFlags().FlagUsagesWrapped(width))
+	b.WriteString("\nEXIT STATUS\n")
+	entries(&b, m.exits, width)
+	return b.String()
+}
+
+// entries writes names with their texts beside them.
+func entries(b *strings.Builder, list []entry, width int) {
+	longest := 0
+	for _, e := range list {
+		longest = max(longest, len(e.name))
 	}
-	common := c.InheritedFlags()
-	if !c.HasParent() {
-		common = c.PersistentFlags()
+	for _, e := range list {
+		b.WriteString(hang(fmt.Sprintf("  %-*s  ", longest, e.name), e.text, width, longest+4) + "\n")
 	}
-	if common.HasAvailableFlags() {
-		fmt.Fprintf(&b, "\nFLAGS OF EVERY COMMAND\n%s", common.FlagUsagesWrapped(width))
+}
+
+// hang breaks text behind a first line's beginning; the other lines are indented.
+func hang(first, text string, width, indent int) string {
+	lines := strings.ReplaceAll(reflow(text, max(20, width-max(indent, len(first)))), "\n", "\n"+strings.Repeat(" ", indent))
+	return first + lines
+}
+
+// example shows a command line; one that is too long goes on in the next line, as a shell takes it.
+func example(line string, width int) string {
+	command, remark := line, ""
+	if i := strings.Index(line, "  "); i > 0 { // what stands apart is a remark
+		command, remark = line[:i], strings.TrimLeft(strings.TrimSpace(line[i:]), "# ")
 	}
-	exits := commonExits
-	if own := c.Annotations[exitAnnotation]; own != "" {
-		exits = own
+	if utf8.RuneCountInString(line)+2 <= width {
+		return "  " + line + "\n"
 	}
-	fmt.Fprintf(&b, "\nEXIT STATUS\n%s\n", strings.TrimRight(exits, "\n"))
-	// Help goes to Stdout; when that is closed there is nobody to tell.
-	_, _ = c.OutOrStdout().Write([]byte(b.String()))
+	lines := strings.Split(reflow(command, width-6), "\n")
+	text := "  " + strings.Join(lines, " \\\n    ") + "\n"
+	if remark != "" {
+		text = "  # " + remark + "\n" + text
+	}
+	return text
 }
 
 // reflow breaks paragraphs, which an empty line separates, into lines of at most width characters.

@@ -19,8 +19,8 @@ type profiles struct {
 
 func (p *profiles) flags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of the whole run to this file, for go tool pprof")
-	f.StringVar(&p.mem, "memprofile", "", "write a profile of all allocations, made at the end, to this file")
+	f.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of the whole run to this `file`, for go tool pprof")
+	f.StringVar(&p.mem, "memprofile", "", "write a profile of all allocations, made at the end, to this `file`")
 	for _, name := range []string{"cpuprofile", "memprofile"} {
 		f.Lookup(name).Hidden = true
 	}

@@ -158,9 +158,9 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
+	a.helpCommand(root)
+	a.completeRest(root)
 	return root
 }
 
@@ -170,13 +170,13 @@ func (a *app) commonFlags(root *cobra.Command) {
 	c.ns = target.Namespace{DB: "test", Coll: "uniques"}
 	c.key = "dim0"
 	c.output = formatTable
-	f.StringVar(&c.uri, "uri", "", "connection string of a MongoDB server; without it the embedded engine is used")
+	f.StringVar(&c.uri, "uri", "", "connection string (`uri`) of a MongoDB server; without it the embedded engine is used")
 	f.Var(&value[target.Namespace]{&c.ns, "database.collection", parseNamespace, target.Namespace.String}, "ns", "collection to work on")
 	f.Var(&value[string]{&c.key, "field", parseKey, same}, "key", "field whose values are counted, ranges are cut by and documents are seeded with")
-	f.StringVar(&c.dataDir, "data-dir", "", "directory for the embedded engine, results and records (default "+a.shownDataDir()+")")
+	f.StringVar(&c.dataDir, "data-dir", "", "`directory` for the embedded engine, results and records (default "+a.shownDataDir()+")")
 	f.VarP(&value[string]{&c.output, "format", parseFormat, same}, "output", "o", "output format: "+strings.Join(allFormats, ", "))
 	complete(root, "output", allFormats)
-	f.StringVar(&c.config, "config", "", "settings file (default mrbench.yaml here or in the user's configuration directory)")
+	f.StringVar(&c.config, "config", "", "settings `file` (default mrbench.yaml here or in the user's configuration directory)")
 	f.DurationVar(&c.timeout, "timeout", target.DefaultTimeout, "how long to look for the server")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notices")
 	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR and TERM=dumb mean the same")

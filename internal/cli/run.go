@@ -94,7 +94,7 @@ to cover the collection before any row runs. Outputs go to databases of the run'
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
 	o.scheduleOptions.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
-	f.StringVar(&o.save, "save", "", "append the result to this file instead of a new one in the data directory")
+	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
 	return c

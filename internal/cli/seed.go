@@ -104,6 +104,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	intFlag(c, &o.batch, "batch", o.batch, 1, 100_000, "documents an insert; cut down to what the server takes")
 	f.BoolVar(&o.ordered, "ordered", false, "insert in order: the server stops a batch at its first error")
 	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
+	complete(c, "write-concern", []string{"0", "1", "2", "3", "majority", "j", "majority,j"})
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
 	o.sourceOptions.flags(c)

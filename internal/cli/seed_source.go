@@ -41,9 +41,9 @@ func (o *sourceOptions) flags(c *cobra.Command) {
 	for _, x := range source.Formats() {
 		formats = append(formats, string(x))
 	}
-	f.StringVar(&o.selected, "select", "", "load the elements of this array in each document of the files")
+	f.StringVar(&o.selected, "select", "", "load the elements of this array `field` in each document of the files")
 	enumFlag(c, &o.format, "format", "", formats, "how to read the files, when names and content do not tell")
-	f.StringVar(&o.columns, "columns", "", "header of csv and tsv files without one: name,age.int32(),born.date(2006-01-02)")
+	f.StringVar(&o.columns, "columns", "", "`header` of csv and tsv files without one: name,age.int32(),born.date(2006-01-02)")
 	f.StringVar(&o.skipBad, "skip-bad", "", "write broken records to this `file` and go on; otherwise the first one stops")
 	f.StringVar(&o.folders, "folders", "", "take the top-level folders `from:to` only, counted from 0, to not included")
 	f.BoolVar(&o.countOnly, "count-only", false, "count the files' records, per folder, and load nothing")

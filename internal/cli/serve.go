@@ -52,11 +52,11 @@ data directory of one's own.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runServe(cmd.Context(), o) },
 	}
 	intFlag(c, &o.port, "port", 27018, 0, 65535, "port to listen on; 0 takes a free one")
-	c.Flags().StringVar(&o.bind, "bind", "127.0.0.1", "address to listen on; with --auth other than loopback ones, too")
-	c.Flags().StringVar(&o.socket, "socket", "", "listen on a unix socket at this path instead")
+	c.Flags().StringVar(&o.bind, "bind", "127.0.0.1", "`address` to listen on; with --auth other than loopback ones, too")
+	c.Flags().StringVar(&o.socket, "socket", "", "listen on a unix socket at this `path` instead")
 	c.Flags().BoolVar(&o.auth, "auth", false, "clients have to log in")
-	c.Flags().StringVar(&o.user, "user", "", "with --auth: user that there is to be, with the role root when it has to be made")
-	c.Flags().StringVar(&o.passwordFile, "password-file", "", "file with the password of --user, which gets it if it has another one; - is the standard input")
+	c.Flags().StringVar(&o.user, "user", "", "with --auth: `name` of the user that there is to be, with the role root when it has to be made")
+	c.Flags().StringVar(&o.passwordFile, "password-file", "", "`file` with the password of --user, which gets it if it has another one; - is the standard input")
 	return c
 }
 

@@ -27,6 +27,7 @@ const sweepDocs = 100_000
 func (o *sweepOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&o.sweep, "sweep", nil, "measure every combination of `setting=values`; more may follow: "+strings.Join(sweepSettings, ", "))
+	completeSettings(c, "sweep", sweepSettings)
 	intFlag(c, &o.runs, "runs", 3, 1, 1000, "with --sweep: how often each point is measured")
 	f.StringVar(&o.save, "save", "", "with --sweep: append the measurements to this `file` instead of a new one in the data directory")
 }

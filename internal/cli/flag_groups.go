@@ -1,0 +1,18 @@
+package cli
+
+// flagGroups says which flags of a command belong together in its help; names are separated by spaces. Flags that
+// are in no group stand under FLAGS.
+var flagGroups = map[string][]struct{ title, names string }{
+	"run": {
+		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows"},
+		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
+		{"THE COLLECTION", "docs create-index"},
+		{"WHAT IS KEPT", "save keep"},
+	},
+	"seed": {
+		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit"},
+		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate count-only plan"},
+		{"HOW THEY ARE LOADED", "writers batch ordered write-concern index drop append"},
+		{"A SWEEP", "sweep runs save"},
+	},
+}

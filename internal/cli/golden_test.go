@@ -31,3 +31,13 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s differs (-want +got):\n%s\nif that is meant: go test ./internal/cli -run %s -update", path, d, t.Name())
 	}
 }
+
+// read is a file's text.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

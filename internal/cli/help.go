@@ -62,7 +62,16 @@ func example(line string, width int) string {
 	if utf8.RuneCountInString(line)+2 <= width {
 		return "  " + line + "\n"
 	}
-	lines := strings.Split(reflow(command, width-6), "\n")
+	// A flag and its value stay together.
+	const glue = "\x00"
+	words := strings.Fields(command)
+	for i := 1; i < len(words); i++ {
+		if strings.HasPrefix(words[i-1], "-") && !strings.HasPrefix(words[i], "-") {
+			words[i] = words[i-1] + glue + words[i]
+			words[i-1] = ""
+		}
+	}
+	lines := strings.Split(strings.ReplaceAll(reflow(strings.Join(words, " "), width-6), glue, " "), "\n")
 	text := "  " + strings.Join(lines, " \\\n    ") + "\n"
 	if remark != "" {
 		text = "  # " + remark + "\n" + text

@@ -60,13 +60,12 @@ func manualOf(c *cobra.Command) manual {
 	if c.HasParent() {
 		m.flags = groupsOf(c.Name(), c.LocalFlags())
 	}
-	common := c.InheritedFlags()
-	if !c.HasParent() {
-		common = c.PersistentFlags()
-	}
-	if common.HasAvailableFlags() {
-		m.flags = append(m.flags, flagGroup{commonFlags, common})
-	}
+	c.InitDefaultHelpFlag()
+	common := pflag.NewFlagSet("", pflag.ContinueOnError)
+	common.AddFlagSet(c.InheritedFlags())
+	common.AddFlagSet(c.PersistentFlags())
+	common.AddFlag(c.Flags().Lookup("help"))
+	m.flags = append(m.flags, flagGroup{commonFlags, common})
 	exits := c.Annotations[exitAnnotation]
 	if exits == "" {
 		exits = commonExits
@@ -85,6 +84,9 @@ func groupsOf(command string, flags *pflag.FlagSet) []flagGroup {
 		groups = append(groups, flagGroup{g.title, pflag.NewFlagSet("", pflag.ContinueOnError)})
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" { // every command has it
+			return
+		}
 		for i, g := range flagGroups[command] {
 			for name := range strings.FieldsSeq(g.names) {
 				if name == f.Name {

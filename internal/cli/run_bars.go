@@ -74,12 +74,7 @@ func roundText(round, runs int, of string) string {
 // leftText is how long it will take to the end, "" when nobody knows: by what the rows took so far, or to the end of the
 // time budget.
 func (p *runProgress) leftText(now string, elapsed time.Duration) string {
-	left, atLeast, known := p.turns.left(now, elapsed)
-	if !p.until.IsZero() {
-		if budget := p.until.Sub(p.a.env.Now()); budget >= left {
-			left, atLeast, known = budget, false, true
-		}
-	}
+	left, atLeast, known := p.left(now, elapsed)
 	switch {
 	case !known:
 		return ""
@@ -87,6 +82,16 @@ func (p *runProgress) leftText(now string, elapsed time.Duration) string {
 		return "more than " + shortTime(left) + " left"
 	}
 	return "about " + shortTime(left) + " left"
+}
+
+func (p *runProgress) left(now string, elapsed time.Duration) (left time.Duration, atLeast, known bool) {
+	left, atLeast, known = p.turns.left(now, elapsed)
+	if !p.until.IsZero() {
+		if budget := p.until.Sub(p.a.env.Now()); budget >= left {
+			left, atLeast, known = budget, false, true
+		}
+	}
+	return left, atLeast, known
 }
 
 // barLine is what a thread does: its range, how far it is by the server's word, else by what the range took the last

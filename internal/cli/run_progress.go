@@ -21,6 +21,8 @@ const (
 	lookFor = 2 * time.Second
 	// manyTurns is from how many runs on a line for each is too many where there is no terminal.
 	manyTurns = 100
+	// worthSaying is the least time left that a finished turn's line tells.
+	worthSaying = 10 * time.Second
 	// stillEvery is how often a long row without a terminal says that it goes on.
 	stillEvery = 30 * time.Second
 )
@@ -143,8 +145,8 @@ func (p *runProgress) line(text string) {
 		return
 	}
 	p.lastLine = now
-	if left := p.leftText("", 0); left != "" {
-		text += "  " + left
+	if left, _, _ := p.left("", 0); left >= worthSaying {
+		text += "  " + p.leftText("", 0)
 	}
 	p.a.tell("%s", text)
 }

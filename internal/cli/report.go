@@ -49,7 +49,7 @@ With --out the format follows the file's name (.html, .md, .csv, .json, .txt) un
 			return a.runReport(args, out)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "write to this file instead of to the output")
+	c.Flags().StringVar(&out, "out", "", "write to this `file` instead of to the output")
 	return c
 }
 

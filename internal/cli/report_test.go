@@ -72,6 +72,22 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+func TestSeedCommandIsReproduced(t *testing.T) {
+	a := &app{env: Env{Home: "/home/x"}, v: newViper()}
+	r := &bench.Result{
+		Dataset: bench.Dataset{NS: "a.b", Key: "k", Spec: &bench.DataSpec{Generator: "uniques", Seed: 7, Documents: 1000, Keys: 5}},
+		Context: bench.Context{Options: map[string]any{"uri": "mongodb://h", "ns": "a.b", "key": "k"}},
+	}
+	want := "mrbench seed --docs 1000 --seed 7 --keys 5 --uri mongodb://h --ns a.b --key k\nmrbench run --key k --ns a.b --uri mongodb://h"
+	if got := a.reproduce(r); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	r.Dataset.Spec.Digest = "files"
+	if got := a.reproduce(r); strings.Contains(got, "seed") {
+		t.Errorf("documents of files are made by %s", got)
+	}
+}
+
 // What a run saves makes the command that made it.
 func TestCommandOfARunIsReproduced(t *testing.T) {
 	s := newSession(t)
@@ -86,7 +102,7 @@ func TestCommandOfARunIsReproduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "<code>mrbench run --docs 2000 --rows agg,agg-ranges --runs 2 --threads 2</code>"; !strings.Contains(string(page), want) {
+	if want := "mrbench run --docs 2000 --rows agg,agg-ranges --runs 2 --threads 2</code>"; !strings.Contains(string(page), want) {
 		i := strings.Index(string(page), "<code>")
 		t.Errorf("no %s, but %.200s", want, string(page)[max(0, i):])
 	}

@@ -25,6 +25,7 @@ func (a *app) reproduce(r *bench.Result) string {
 		return ""
 	}
 	words := []string{"mrbench", "run"}
+	seed := seedCommand(r)
 	add := func(f *pflag.Flag) {
 		v, ok := r.Context.Options[f.Name]
 		text := fmt.Sprint(v)
@@ -42,7 +43,31 @@ func (a *app) reproduce(r *bench.Result) string {
 	}
 	run.LocalNonPersistentFlags().VisitAll(add)
 	run.InheritedFlags().VisitAll(add)
-	return strings.Join(words, " ")
+	return seed + strings.Join(words, " ")
+}
+
+// seedCommand is the command that makes the documents again, with the end of its line; "" when they are not from a generator whose
+// few numbers say all.
+func seedCommand(r *bench.Result) string {
+	s := r.Dataset.Spec
+	if s == nil || s.Generator != uniquesName || s.Digest != "" {
+		return ""
+	}
+	words := []string{"mrbench", "seed", "--docs", fmt.Sprint(s.Documents)}
+	add := func(flag, value, otherwise string) {
+		if value != otherwise && value != "" {
+			words = append(words, flag, shellWord(value))
+		}
+	}
+	add("--seed", fmt.Sprint(s.Seed), fmt.Sprint(seedDefaults.seed))
+	if s.Keys != 0 {
+		add("--keys", fmt.Sprint(s.Keys), fmt.Sprint(s.Documents/10))
+	}
+	add("--uri", option(r, "uri"), "")
+	add("--ns", r.Dataset.NS, "test.uniques")
+	add("--key", r.Dataset.Key, "dim0")
+	add("--data-dir", option(r, "data-dir"), "")
+	return strings.Join(words, " ") + "\n"
 }
 
 // shellWord quotes a word where a shell needs it.

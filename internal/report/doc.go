@@ -7,6 +7,8 @@
 // never grow beyond the width they are given: the columns that matter least
 // go first, and a line under the table names them.
 //
+// HTML pages are made by its sub-package page.
+//
 // It computes nothing and knows no command. Golden files under testdata hold
 // the exact output.
 package report

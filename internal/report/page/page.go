@@ -16,7 +16,7 @@ type Page struct {
 	Result *bench.Result
 	// Tables are shown below the figures. Long ones are cut.
 	Tables []*report.Table
-	// Command makes such a result again; "" when that is not known.
+	// Command makes such a result again, in one line or several; "" when that is not known.
 	Command string
 	// Source is the name of the result file.
 	Source string
@@ -37,7 +37,7 @@ func Write(w io.Writer, p Page) error {
 	r := p.Result
 	v := view{
 		Title: fmt.Sprintf("%s: %s documents counted by %s", r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key),
-		Lead:  lead(r), Tiles: tiles(r), Remarks: remarks(r),
+		Lead:  lead(r), Tiles: tiles(r), Remarks: remarks(r), Findings: findings(r),
 		Ladder: ladderOf(r), Timelines: timelines(r), Load: loadOf(r),
 		Command: p.Command, Facts: facts(r), Source: p.Source, Mrbench: r.Context.Mrbench,
 	}
@@ -58,6 +58,7 @@ type view struct {
 	Title, Lead string
 	Tiles       []tile
 	Remarks     []remark
+	Findings    []string
 	Ladder      *bars
 	Speedups    *bars
 	Timelines   []timeline

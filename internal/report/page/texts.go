@@ -45,7 +45,7 @@ func tiles(r *bench.Result) []tile {
 	u := unitOf(r)
 	if i := fastest(r); i >= 0 {
 		row := r.Rows[i]
-		t := tile{Name: "Fastest", Value: u.Time(row.Seconds.Median).Text + " " + u.Name, Detail: row.ID}
+		t := tile{Name: "Fastest median", Value: u.Time(row.Seconds.Median).Text + " " + u.Name, Detail: row.ID}
 		all = append(all, t)
 		if row.Speedup != nil {
 			all = append(all, tile{Name: "Speed-up", Value: report.Times(*row.Speedup).Text, Detail: "over " + firstID(r)})
@@ -91,7 +91,7 @@ func firstID(r *bench.Result) string {
 
 // remark is something a reader has to know before the numbers.
 type remark struct {
-	Kind string // Wrong, Warning or Note
+	Kind string // Wrong or Warning
 	Text string
 }
 
@@ -106,8 +106,20 @@ func remarks(r *bench.Result) []remark {
 	for _, w := range r.Warnings {
 		all = append(all, remark{"Warning", w})
 	}
-	for _, n := range r.Notes {
-		all = append(all, remark{"Note", n.Text})
+	return all
+}
+
+// mostFindings is how many notes on the times are shown.
+const mostFindings = 20
+
+// findings are what the times themselves show.
+func findings(r *bench.Result) []string {
+	var all []string
+	for i, n := range r.Notes {
+		if i == mostFindings {
+			return append(all, fmt.Sprintf("%d more are in the result file", len(r.Notes)-i))
+		}
+		all = append(all, n.Text)
 	}
 	return all
 }

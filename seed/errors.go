@@ -79,10 +79,10 @@ func (e *CountError) Error() string {
 	s := fmt.Sprintf("seed: %s should hold %d documents and holds %d", e.NS, e.Expected, e.Counted)
 	missing := e.Expected - e.Counted
 	if e.Unacknowledged && missing > 0 {
-		return fmt.Sprintf("%s, %d are missing: write concern 0 hides failed inserts: use write concern 1 to see why", s, missing)
+		return fmt.Sprintf("%s (%d missing): write concern 0 hides failed inserts: use write concern 1 to see why", s, missing)
 	}
 	if missing > 0 {
-		return fmt.Sprintf("%s, %d are missing: was something else deleting from it?", s, missing)
+		return fmt.Sprintf("%s (%d missing): was something else deleting from it?", s, missing)
 	}
 	return s + ": was something else writing to it?"
 }

@@ -97,20 +97,27 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return r, err
 }
 
-// verify counts. A document that was there after a failed attempt just as it was
-// sent counts as written by it; when the count shows that it was there before the load, it
-// is a duplicate after all.
+// verify counts. A document that was there just as it was sent counts as written, by a
+// failed attempt or by the load that is resumed. When the count shows that it was there
+// before, or is in the files twice, it is a duplicate after all.
 func (l *load) verify(ctx context.Context, r *Report) (err error) {
 	r.Counted, err = verifyCount(ctx, l.c.Collection, r.Before+r.Documents, l.again.Load(), l.wc.unacknowledged)
-	if missing := r.Before + r.Documents - r.Counted; err == nil && missing > 0 {
-		r.Documents -= missing
-		if l.c.Checkpoint != nil {
-			r.Earlier += missing
-		} else {
-			r.Duplicates += missing
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	missing := r.Before + r.Documents - r.Counted
+	r.Documents -= missing
+	if l.c.Checkpoint == nil {
+		r.Duplicates += missing
+		return nil
+	}
+	r.Earlier += missing
+	if twice := l.c.Checkpoint.Before + r.Earlier + r.Documents - r.Counted; twice > 0 {
+		twice = min(twice, l.already.Load()+missing)
+		r.Earlier -= twice
+		r.Duplicates += twice
+	}
+	return nil
 }
 
 // openSource lists the files and takes up a checkpoint.

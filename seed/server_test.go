@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 			}})},
 			func(c *seed.Config) { c.Writers, c.WriteConcern = 1, "3" }, &concern, `write concern "3" was not met (code 100)`,
 		},
-		{"lost", &store{insert: reply(bson.D{{Key: "n", Value: 300}, {Key: "ok", Value: 1.0}})}, nil, &count, "should hold 5000 documents and holds 0, 5000 are missing"},
+		{"lost", &store{insert: reply(bson.D{{Key: "n", Value: 300}, {Key: "ok", Value: 1.0}})}, nil, &count, "should hold 5000 documents and holds 0 (5000 missing)"},
 		{"bad write concern", &store{}, func(c *seed.Config) { c.WriteConcern = "0,j" }, nil, `"0,j"`},
 		{"insert fails", &store{special: map[string]bson.D{"insert": mongofake.Error(13, "not authorized")}}, nil, nil, "insert of documents"},
 		{

@@ -2,14 +2,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"go.mongodb.org/mongo-driver/bson"
 
-	"mrbench/internal/report"
-	"mrbench/internal/target"
 	"mrbench/seed"
 )
 
@@ -30,7 +25,7 @@ type seedOptions struct {
 // seedDefaults are what run --docs seeds with.
 var seedDefaults = seedOptions{
 	docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter),
-	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop)},
+	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop), retries: seed.DefaultRetries},
 }
 
 func (a *app) newSeed() *cobra.Command {
@@ -89,7 +84,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 			}
 			switch {
 			case o.emit != "":
-				return a.emitNDJSON(cmd.Context(), o)
+				return a.emit(cmd.Context(), o)
 			case o.countOnly || o.plan > 0:
 				return a.countFiles(cmd.Context(), o)
 			}
@@ -108,6 +103,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
 	o.sourceOptions.flags(c)
+	o.loadFlags(c)
 	o.sweepOptions.flags(c)
 	return c
 }
@@ -119,6 +115,7 @@ type seedResult struct {
 	Keys        int64  `json:"keys,omitempty"`
 	Seed        uint64 `json:"seed"`
 	RejectsFile string `json:"rejects_file,omitempty"`
+	Complete    bool   `json:"complete"` // false when the load was interrupted or failed
 	Server      struct {
 		Kind    string `json:"kind"`
 		Version string `json:"version"`
@@ -132,155 +129,10 @@ func (a *app) runSeed(ctx context.Context, o seedOptions) (err error) {
 	}
 	defer finish(&err, t)
 	r, err := a.fill(ctx, t, o)
-	if err != nil {
-		return a.explain(err, t)
-	}
-	return a.print(r, seedTable(r))
-}
-
-// fill seeds the collection. It records the collection as mrbench's own when it creates it.
-func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (*seedResult, error) {
-	db := t.Client.Database(a.common.ns.DB)
-	coll := db.Collection(a.common.ns.Coll)
-	files, err := a.sourceConfig(o)
-	if err != nil {
-		return nil, err
-	}
-	conf := seed.Config{Source: files}
-	if files == nil {
-		if conf.Generator, err = a.generatorOf(o); err != nil {
-			return nil, err
+	if r != nil && (err == nil || r.Documents > 0) {
+		if perr := a.print(r, seedTable(r)); err == nil {
+			err = perr
 		}
-		conf.Documents = o.docs
-	} else if _, err := files.Files(); err != nil { // before anything is made or dropped
-		return nil, err
 	}
-	bad := &rejects{path: a.env.path(o.skipBad)}
-	if o.skipBad != "" {
-		conf.Bad = bad.take
-	}
-	if err := a.makeCollection(ctx, t, o.drop, o.add); err != nil {
-		return nil, err
-	}
-	keys := o.keys
-	if keys == 0 {
-		keys = max(1, o.docs/10)
-	}
-	show, stop := a.seedProgress(a.common.ns.String())
-	conf.Collection = coll
-	conf.Writers, conf.Batch, conf.Ordered = o.writers, o.batch, o.ordered
-	conf.WriteConcern = o.writeConcern
-	conf.Index, conf.IndexKeys = seed.IndexMoment(o.index), bson.D{{Key: a.common.key, Value: 1}}
-	conf.OnDuplicate, conf.Append = seed.OnDuplicate(o.onDuplicate), o.add
-	conf.Progress = show
-	rep, err := seed.Run(ctx, conf)
-	stop()
-	if cerr := bad.close(); cerr != nil && err == nil {
-		err = fmt.Errorf("--skip-bad: %w", cerr)
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			a.tell("%s is filled in part; seed it again with --drop", a.common.ns)
-		}
-		return nil, err
-	}
-	r := &seedResult{Report: rep, Seed: o.seed}
-	if rep.Generator == uniquesName || rep.Index != string(seed.IndexNone) {
-		r.Key = a.common.key
-	}
-	if rep.Generator == uniquesName {
-		r.Keys = keys
-	}
-	if rep.Rejects > 0 {
-		r.RejectsFile = bad.path
-	}
-	r.Server.Kind, r.Server.Version = t.Kind, t.Version
-	return r, nil
-}
-
-// makeCollection creates the collection to be filled, and records it. One that exists stays as it is, unless it holds
-// documents, which is an error, or drop is asked for.
-func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bool) error {
-	ns := a.common.ns
-	db := t.Client.Database(ns.DB)
-	_, exists, err := collectionUUID(ctx, db, ns.Coll)
-	if err != nil {
-		return err
-	}
-	if exists && drop {
-		if err := db.Collection(ns.Coll).Drop(ctx); err != nil {
-			return fmt.Errorf("drop %s: %w", ns, err)
-		}
-		exists = false
-	}
-	if exists {
-		n, err := db.Collection(ns.Coll).EstimatedDocumentCount(ctx)
-		if err == nil && n > 0 && !add {
-			err = &seed.NotEmptyError{NS: ns.String(), Documents: n}
-		}
-		return err
-	}
-	if err := db.CreateCollection(ctx, ns.Coll); err != nil {
-		return fmt.Errorf("create %s: %w", ns, err)
-	}
-	uuid, _, err := collectionUUID(ctx, db, ns.Coll)
-	if err != nil {
-		return err
-	}
-	dir, err := a.dataDir()
-	if err != nil {
-		return err
-	}
-	return createdIn(dir).add(creation{Kind: kindCollection, Name: ns.String(), UUID: uuid, Server: t.Identity, Time: a.env.Now()})
-}
-
-func seedTable(r *seedResult) *report.Table {
-	t := &report.Table{
-		Title: fmt.Sprintf("%s: %s documents with %s values of %s", r.NS, report.Thousands(r.Documents), report.Thousands(r.Keys), r.Key),
-		Columns: []report.Column{
-			{Title: "documents"},
-			{Title: "size", Name: "bytes"},
-			{Title: "s", Name: "seconds"},
-			{Title: "documents/s", Name: "documents_per_second"},
-			{Title: "p50 ms", Name: "batch_p50_ms", Drop: 3},
-			{Title: "p95 ms", Name: "batch_p95_ms", Drop: 3},
-			{Title: "max ms", Name: "batch_max_ms", Drop: 3},
-			{Title: "index s", Name: "index_seconds"},
-			{Title: "counted"},
-		},
-	}
-	if r.Generator != uniquesName {
-		what := "of the generator " + r.Generator
-		if r.Files > 0 {
-			what = fmt.Sprintf("from %d files", r.Files)
-		}
-		t.Title = fmt.Sprintf("%s: %s documents %s", r.NS, report.Thousands(r.Documents), what)
-	}
-	index := report.Missing()
-	if r.Index == string(seed.IndexAfter) {
-		index = report.Fixed(r.IndexSeconds, 2)
-	}
-	t.Add(report.Int(r.Documents), report.Bytes(r.Bytes), report.Fixed(r.Seconds, 2), report.Int(int64(r.DocumentsPerSecond)),
-		report.Fixed(r.BatchP50MS, 1), report.Fixed(r.BatchP95MS, 1), report.Fixed(r.BatchMaxMS, 1), index, report.Int(r.Counted))
-	t.Notes = append(t.Notes, fmt.Sprintf("%d writers, %s documents a batch (p50, p95 and max are a batch's times), write concern %s",
-		r.Writers, report.Thousands(int64(r.Batch)), r.WriteConcern))
-	switch seed.IndexMoment(r.Index) {
-	case seed.IndexBefore:
-		t.Notes = append(t.Notes, "the index was made first: its cost is inside the time")
-	case seed.IndexAfter:
-		t.Notes = append(t.Notes, "the index was made last: the time includes it")
-	case seed.IndexNone:
-		t.Notes = append(t.Notes, "no index was made")
-	}
-	if r.Files > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%.1f MB/s; %s broken records, %s duplicate keys", r.MBPerSecond, report.Thousands(r.Rejects), report.Thousands(r.Duplicates)))
-	}
-	if r.RejectsFile != "" {
-		t.Notes = append(t.Notes, "the broken records are in "+r.RejectsFile)
-	}
-	if r.Duplicates > 0 {
-		t.Notes = append(t.Notes, "left out, as their key was there already: "+strings.Join(r.DuplicateKeys, ", "))
-	}
-	t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s of %s documents are there", report.Thousands(r.Counted), report.Thousands(r.Before+r.Documents)))
-	return t
+	return a.explain(err, t)
 }

@@ -30,6 +30,10 @@ type sourceOptions struct {
 	emit        string
 	onDuplicate string
 	add         bool
+	resume      bool
+	retries     int
+	verbose     bool
+	overwrite   bool
 }
 
 const uniquesName = "uniques"
@@ -50,7 +54,7 @@ func (o *sourceOptions) flags(c *cobra.Command) {
 	intFlag(c, &o.plan, "plan", 0, 1, 100_000, "print so many folder ranges with equal numbers of records, and load nothing")
 	enumFlag(c, &o.generator, "generator", uniquesName, seed.GeneratorNames(), "what to make")
 	f.StringVar(&o.template, "template", "", "JSON `file` that says what the template generator makes")
-	enumFlag(c, &o.emit, "emit", "", []string{"ndjson"}, "write the generator's documents to standard output and to no server")
+	f.StringVar(&o.emit, "emit", "", "load nothing and write the generator's documents: ndjson, json or bson to standard output, or a `file` such as people.ndjson.gz")
 	enumFlag(c, &o.onDuplicate, "on-duplicate", string(seed.DuplicateStop), []string{string(seed.DuplicateStop), string(seed.DuplicateSkip)}, "when a key is there already")
 	f.BoolVar(&o.add, "append", false, "add to a collection that holds documents")
 }
@@ -78,9 +82,28 @@ func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
 		if err := noArgs(cmd, args); err != nil {
 			return err
 		}
-		if n := set("format", "select", "columns", "skip-bad", "folders", "count-only", "plan"); n != "" {
+		if n := set("format", "select", "columns", "skip-bad", "folders", "count-only", "plan"); n != "" && !o.resume {
 			return usageError("--%s is for files: name them with --from", n)
 		}
+	}
+	if err := o.checkResume(set); err != nil {
+		return err
+	}
+	if o.emit != "" {
+		if _, err := parseEmit(o.emit); err != nil {
+			return err
+		}
+		if n := set("writers", "batch", "ordered", "write-concern", "index", "drop", "append", "on-duplicate", "retries", "verbose"); n != "" {
+			return usageError("--emit writes documents and loads nothing: --%s has no part in it", n)
+		}
+	}
+	if o.countOnly || o.plan > 0 {
+		if n := set("writers", "batch", "ordered", "write-concern", "index", "drop", "append", "on-duplicate", "retries", "verbose"); n != "" {
+			return usageError("--count-only and --plan load nothing: --%s has no part in it", n)
+		}
+	}
+	if o.overwrite && o.emit == "" && o.skipBad == "" {
+		return usageError("--overwrite is for the files of --emit and --skip-bad")
 	}
 	if o.add && o.drop {
 		return usageError("--append and --drop exclude each other")
@@ -149,51 +172,32 @@ func (a *app) generatorOf(o seedOptions) (seed.Generator, error) {
 	return g, err
 }
 
-func (a *app) emitNDJSON(ctx context.Context, o seedOptions) error {
-	g, err := a.generatorOf(o)
-	if err != nil {
-		return err
-	}
-	docs, bytes, err := seed.WriteNDJSON(ctx, a.env.Stdout, g, 0, o.docs, false)
-	a.tell("%s documents, %s of text", report.Thousands(docs), report.Bytes(bytes).Text)
-	return err
-}
-
-// rejects is the file that broken records go to. It is made when the first one comes.
-type rejects struct {
-	path string
-	f    *os.File
-}
-
-func (r *rejects) take(e *source.RecordError) error {
-	if r.f == nil {
-		f, err := os.Create(r.path)
-		if err != nil {
-			return fmt.Errorf("--skip-bad: %w", err)
-		}
-		r.f = f
-	}
-	return source.WriteReject(r.f, e)
-}
-
-func (r *rejects) close() error {
-	if r.f == nil {
-		return nil
-	}
-	return r.f.Close()
-}
-
 type countResult struct {
 	Folders []source.FolderCount `json:"folders"`
 	Plan    []source.Range       `json:"plan,omitempty"`
 	Records int64                `json:"records"`
+	Broken  int64                `json:"broken"` // files whose rest could not be read
 }
 
+// closer is a function that closes something.
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+
 // countFiles counts the files' records and plans ranges of folders.
-func (a *app) countFiles(ctx context.Context, o seedOptions) error {
+func (a *app) countFiles(ctx context.Context, o seedOptions) (reterr error) {
 	c, err := a.sourceConfig(o)
 	if err != nil {
 		return err
+	}
+	if o.skipBad != "" {
+		bad, err := openRejects(a.env.path(o.skipBad), false, o.overwrite)
+		if err != nil {
+			return err
+		}
+		defer finish(&reterr, closer(bad.close))
+		c.Bad = bad.take
 	}
 	last := a.env.Now()
 	r := &countResult{}
@@ -209,7 +213,13 @@ func (a *app) countFiles(ctx context.Context, o seedOptions) error {
 	if n := len(r.Folders); n > 0 {
 		r.Records = r.Folders[n-1].Running
 	}
-	t := &report.Table{Title: fmt.Sprintf("%s records in %d folders", report.Thousands(r.Records), len(r.Folders))}
+	for _, f := range r.Folders {
+		r.Broken += f.Broken
+	}
+	t := &report.Table{Title: fmt.Sprintf("%s records in %s", report.Thousands(r.Records), plural(len(r.Folders), "folder"))}
+	if r.Broken > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("the rest of %s could not be read: see %s", plural(int(r.Broken), "file"), o.skipBad))
+	}
 	if o.plan == 0 {
 		t.Columns = []report.Column{{Title: "folder", Left: true}, {Title: "files"}, {Title: "records"}, {Title: "running"}, {Title: "text", Name: "bytes"}}
 		for _, f := range r.Folders {

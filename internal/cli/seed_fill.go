@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/internal/target"
+	"mrbench/seed"
+)
+
+// fill seeds the collection. It records the collection as mrbench's own when it creates it. A result beside an
+// error says how far it came.
+func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *seedResult, err error) {
+	conf := seed.Config{
+		Collection: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
+		Writers:    o.writers, Batch: o.batch, Ordered: o.ordered, WriteConcern: o.writeConcern,
+		Index: seed.IndexMoment(o.index), IndexKeys: bson.D{{Key: a.common.key, Value: 1}},
+		OnDuplicate: seed.OnDuplicate(o.onDuplicate), Append: o.add, Verbose: o.verbose, Retries: o.retries,
+	}
+	if o.retries == 0 {
+		conf.Retries = -1
+	}
+	if conf.Source, err = a.sourceConfig(o); err != nil {
+		return nil, err
+	}
+	var cp *checkpoints
+	if conf.Source == nil {
+		if conf.Generator, err = a.generatorOf(o); err != nil {
+			return nil, err
+		}
+		conf.Documents = o.docs
+	} else {
+		if _, err := conf.Source.Files(); err != nil { // before anything is made or dropped
+			return nil, usageError("%w", err)
+		}
+		if cp, err = a.checkpointsOf(t, conf.Source); err != nil {
+			return nil, err
+		}
+	}
+	if o.resume {
+		if conf.Checkpoint, err = a.resume(cp); err != nil {
+			return nil, err
+		}
+	}
+	var bad *rejects
+	if o.skipBad != "" {
+		if bad, err = openRejects(a.env.path(o.skipBad), o.resume, o.overwrite); err != nil {
+			return nil, err
+		}
+		defer finish(&err, closer(bad.close))
+		conf.Bad = bad.take
+	}
+	if !o.resume {
+		if err := a.makeCollection(ctx, t, o.drop, o.add); err != nil {
+			return nil, a.explainFill(err, cp)
+		}
+		if cp != nil {
+			if old, err := cp.load(); err == nil && old != nil && o.add {
+				a.tell("an unfinished load of these files is known; it is given up, and all of them are loaded again (--resume goes on with it)")
+			}
+			if err := cp.remove(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if cp != nil {
+		conf.Save = func(p *seed.Checkpoint) error {
+			if err := bad.sync(); err != nil {
+				return err
+			}
+			return cp.save(p)
+		}
+	}
+	show, stop := a.seedProgress(a.common.ns.String())
+	conf.Progress = show
+	rep, err := seed.Run(ctx, conf)
+	stop()
+	if err != nil {
+		if e, ok := errors.AsType[*seed.CountError](err); !ok || e.Unacknowledged {
+			a.notFinished(o, rep, cp)
+		}
+		if rep == nil {
+			return nil, err
+		}
+	} else if cp != nil {
+		err = cp.remove()
+	}
+	return a.resultOf(o, t, rep, bad, err == nil), err
+}
+
+// resultOf makes a report complete.
+func (a *app) resultOf(o seedOptions, t *target.Target, rep *seed.Report, bad *rejects, complete bool) *seedResult {
+	r := &seedResult{Report: rep, Seed: o.seed, Complete: complete}
+	if rep.Generator == uniquesName || rep.Index != string(seed.IndexNone) {
+		r.Key = a.common.key
+	}
+	if rep.Generator == uniquesName {
+		if r.Keys = o.keys; r.Keys == 0 {
+			r.Keys = max(1, o.docs/10)
+		}
+	}
+	if bad != nil && bad.n > 0 {
+		r.RejectsFile = bad.path
+	}
+	r.Server.Kind, r.Server.Version = t.Kind, t.Version
+	return r
+}
+
+// makeCollection creates the collection to be filled, and records it. One that exists stays as it is, unless it holds
+// documents, which is an error, or drop is asked for.
+func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bool) error {
+	ns := a.common.ns
+	db := t.Client.Database(ns.DB)
+	_, exists, err := collectionUUID(ctx, db, ns.Coll)
+	if err != nil {
+		return err
+	}
+	if exists && drop {
+		if err := db.Collection(ns.Coll).Drop(ctx); err != nil {
+			return fmt.Errorf("drop %s: %w", ns, err)
+		}
+		exists = false
+	}
+	if exists {
+		n, err := db.Collection(ns.Coll).EstimatedDocumentCount(ctx)
+		if err == nil && n > 0 && !add {
+			err = &seed.NotEmptyError{NS: ns.String(), Documents: n}
+		}
+		return err
+	}
+	if err := db.CreateCollection(ctx, ns.Coll); err != nil {
+		return fmt.Errorf("create %s: %w", ns, err)
+	}
+	uuid, _, err := collectionUUID(ctx, db, ns.Coll)
+	if err != nil {
+		return err
+	}
+	dir, err := a.dataDir()
+	if err != nil {
+		return err
+	}
+	return createdIn(dir).add(creation{Kind: kindCollection, Name: ns.String(), UUID: uuid, Server: t.Identity, Time: a.env.Now()})
+}
+

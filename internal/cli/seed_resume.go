@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrbench/internal/report"
+	"mrbench/internal/target"
+	"mrbench/seed"
+)
+
+// checkResume finds what does not go together with --resume.
+func (o *seedOptions) checkResume(set func(...string) string) error {
+	if !o.resume {
+		return nil
+	}
+	switch n := set("drop", "append", "count-only", "plan"); {
+	case len(o.from) == 0:
+		return usageError("--resume goes on with a load of files: name them with --from, as before")
+	case n != "":
+		return usageError("--resume goes on where the load stopped: --%s has no part in it", n)
+	case slices.Contains(o.from, "-"):
+		return usageError("--resume: standard input can not be read again: keep it in a file and load that")
+	case unacknowledged(o.writeConcern):
+		return usageError("--resume: with write concern 0 nothing says what arrived: load the files again with --drop")
+	}
+	return nil
+}
+
+func unacknowledged(concern string) bool { return strings.TrimSpace(concern) == "0" }
+
+// resume takes up the checkpoint of the load that is to go on.
+func (a *app) resume(c *checkpoints) (*seed.Checkpoint, error) {
+	p, err := c.load()
+	if err == nil && p == nil {
+		err = usageError("--resume: no unfinished load of these files into %s is known here: use the same --from, --format, --select, --columns, "+
+			"--folders, --ns, --uri and --data-dir as before, or leave --resume out", a.common.ns)
+	}
+	return p, err
+}
+
+// notFinished says how to go on after a load that stopped.
+func (a *app) notFinished(o seedOptions, r *seed.Report, c *checkpoints) {
+	ns := a.common.ns
+	there := int64(0)
+	if r != nil {
+		there = r.Documents + r.Earlier
+	}
+	switch {
+	case len(o.from) == 0 && there == 0:
+	case len(o.from) == 0 && o.ordered:
+		a.tell("%s is filled in part, with %s documents; seed it again with --drop", ns, report.Thousands(there))
+	case len(o.from) == 0:
+		a.tell("%s is filled in part, with %s documents; add the others with:\n  %s", ns, report.Thousands(there),
+			a.sameCommand([]string{"drop", "append", "on-duplicate"}, "--append", "--on-duplicate", "skip"))
+	case c != nil && c.last != nil:
+		a.tell("%s is filled in part, with %s documents; go on with:\n  %s", ns, report.Thousands(there),
+			a.sameCommand([]string{"drop", "append", "resume", "overwrite"}, "--resume"))
+	case there == 0:
+	case unacknowledged(o.writeConcern):
+		a.tell("%s is filled in part, and with write concern 0 it is not known how far: load the files again with --drop", ns)
+	default:
+		a.tell("%s is filled in part, with %s documents; what was read can not be read again from where it stopped, as it is no ordinary file: load it again with --drop",
+			ns, report.Thousands(there))
+	}
+}
+
+// sameCommand is this command line without some flags and with others, for a shell.
+func (a *app) sameCommand(without []string, with ...string) string {
+	words := []string{"mrbench"}
+	add := with
+	for i := 0; i < len(a.env.Args); i++ {
+		arg := a.env.Args[i]
+		name, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if strings.HasPrefix(arg, "--") && slices.Contains(without, name) {
+			if name == "on-duplicate" && !joined { // the only one of them whose value is a word of its own
+				i++
+			}
+			continue
+		}
+		switch {
+		case strings.HasPrefix(arg, "--uri=") && joined:
+			arg = "--uri=" + target.Redact(value)
+		case i > 0 && a.env.Args[i-1] == "--uri":
+			arg = target.Redact(arg)
+		}
+		words = append(words, shellWord(arg))
+		if i == 0 { // behind the command's name: files may come last
+			words = append(words, add...)
+			add = nil
+		}
+	}
+	return strings.Join(append(words, add...), " ")
+}
+
+// shellWord quotes a word where a shell would need it.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// explainFill adds the next step to errors of a load from files.
+func (a *app) explainFill(err error, c *checkpoints) error {
+	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok && c != nil {
+		if p, lerr := c.load(); lerr == nil && p != nil {
+			return withCode(exitFailed, "%s already holds %d documents, of a load of these files that did not finish: go on with --resume, or begin anew with --drop",
+				e.NS, e.Documents)
+		}
+	}
+	return err
+}
+
+// loadFlags are the flags of seed that say how a load behaves when something goes wrong, and what it shows.
+func (o *seedOptions) loadFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&o.resume, "resume", false, "go on with a load of the same files that was interrupted, without loading a document twice")
+	intFlag(c, &o.retries, "retries", seed.DefaultRetries, 0, 1000, "how often a batch is sent again when the network or an election fails it")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show a line for each writer while it runs")
+	f.BoolVar(&o.overwrite, "overwrite", false, "let --emit and --skip-bad replace a file")
+}

@@ -144,4 +144,3 @@ func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bo
 	}
 	return createdIn(dir).add(creation{Kind: kindCollection, Name: ns.String(), UUID: uuid, Server: t.Identity, Time: a.env.Now()})
 }
-

@@ -96,17 +96,6 @@ func (a *app) sameCommand(without []string, with ...string) string {
 	return strings.Join(append(words, add...), " ")
 }
 
-// shellWord quotes a word where a shell would need it.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // explainFill adds the next step to errors of a load from files.
 func (a *app) explainFill(err error, c *checkpoints) error {
 	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok && c != nil {

@@ -184,7 +184,6 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
-
 // countFiles counts the files' records and plans ranges of folders.
 func (a *app) countFiles(ctx context.Context, o seedOptions) (reterr error) {
 	c, err := a.sourceConfig(o)

@@ -74,6 +74,11 @@ func (c *call) parseFind() (*read, error) {
 	if r.hint, err = hint("find", c.arg("hint")); err != nil {
 		return nil, err
 	}
+	disk, err := c.flag("allowDiskUse", true)
+	if err != nil {
+		return nil, err
+	}
+	r.noDisk = !disk
 	if err = c.refuseFindOptions(); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type read struct {
 	limit   int64 // 0: none
 	needs   []string
 	project *query.Projection
+	noDisk  bool // allowDiskUse: false
 
 	parsedFilter *query.Filter
 	parsedSort   *query.SortSpec
@@ -56,9 +57,13 @@ func (r *read) parse() (err error) {
 
 // plan chooses how to read a collection that is not a view.
 func (r *read) plan(s *Server, snap *store.Snap, coll *store.Collection) (*query.Plan, error) {
+	disk := s.db.SpillOptions(blockingMemory)
+	if r.noDisk {
+		disk.Refuse = mongoerr.New(mongoerr.QueryExceededMemoryLimit, "Sort exceeded memory limit of %d bytes, but did not opt in to external sorting. Pass allowDiskUse: true to opt in", blockingMemory)
+	}
 	return query.MakePlan(snap, coll, query.Request{
 		Filter: r.parsedFilter, Sort: r.parsedSort, Needs: r.needs, Hint: r.naturalHint(),
-		Min: r.min, Max: r.max, Skip: r.skip, Limit: r.limit, Spill: s.db.SpillOptions(blockingMemory),
+		Min: r.min, Max: r.max, Skip: r.skip, Limit: r.limit, Spill: disk,
 	})
 }
 
@@ -111,7 +116,7 @@ func (r *read) viewPipeline(s *Server, snap *store.Snap, view *store.Collection)
 		stages = append(stages, build(func(w *builder) { w.int64("$limit", r.limit) }))
 	}
 	return pipeline.Parse(arrayOf(stages), pipeline.Options{
-		DB: s.db, NS: base, Let: r.let, Hint: r.hint, AllowDiskUse: true, MemoryLimit: blockingMemory,
+		DB: s.db, NS: base, Let: r.let, Hint: r.hint, AllowDiskUse: !r.noDisk, MemoryLimit: blockingMemory,
 	})
 }
 

@@ -122,6 +122,7 @@ func arrayOps() map[string]op {
 		"$sum": variadic(0, opSum), "$avg": variadic(0, opAvg),
 		"$max": variadic(0, extreme(1)), "$min": variadic(0, extreme(-1)),
 		"$stdDevPop": variadic(0, stdDev(false)), "$stdDevSamp": variadic(0, stdDev(true)),
+		"$median": parser(parsePercentile), "$percentile": parser(parsePercentile),
 	}
 }
 

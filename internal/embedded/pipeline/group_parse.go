@@ -5,6 +5,7 @@ import (
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/expr"
+	"mrbench/internal/embedded/query"
 )
 
 // groupStage is $group.
@@ -96,7 +97,7 @@ func (ps *parser) column(op string, arg bsonx.Value) (column, error) {
 	case "$accumulator":
 		return parseScripted(ps, arg)
 	case "$median", "$percentile":
-		return nil, errf(115, "the accumulator %s is not supported by this engine", op)
+		return parsePercentileColumn(ps, op, arg)
 	default:
 		return nil, errf(15952, "unknown group operator '%s'", op)
 	}
@@ -141,29 +142,42 @@ func (s *groupStage) deps(d *deps) bool {
 }
 
 func (a accumulator) deps(d *deps) {
-	switch c := a.col.(type) {
-	case *sumColumn:
-		d.expr(c.r.e)
-	case *extremeColumn:
-		d.expr(c.r.e)
-	case *endColumn:
-		d.expr(c.r.e)
-	case *pushColumn:
-		d.expr(c.r.e)
-	case *stdDevColumn:
-		d.expr(c.r.e)
-	case *mergeObjectsColumn:
-		d.expr(c.r.e)
-	case *scriptColumn:
-		d.expr(c.args)
-	case *pickColumn:
-		d.expr(c.r.e)
-		if c.sort != nil {
-			for _, f := range c.sort.Fields {
-				d.add(f.Path)
-			}
+	reads, sort := columnReads(a.col)
+	for _, e := range reads {
+		d.expr(e)
+	}
+	if sort != nil {
+		for _, f := range sort.Fields {
+			d.add(f.Path)
 		}
 	}
+}
+
+// columnReads is what an accumulator reads of a document: expressions, and what it sorts by.
+func columnReads(c column) (reads []*expr.Expr, sort *query.SortSpec) {
+	switch c := c.(type) {
+	case *sumColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *extremeColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *endColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *pushColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *stdDevColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *mergeObjectsColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *scriptColumn:
+		return []*expr.Expr{c.args}, nil
+	case *covarianceColumn:
+		return []*expr.Expr{c.e}, nil
+	case *percentileColumn:
+		return []*expr.Expr{c.r.e}, nil
+	case *pickColumn:
+		return []*expr.Expr{c.r.e}, c.sort
+	}
+	return nil, nil
 }
 
 // ordered: the result depends on the order of the documents.

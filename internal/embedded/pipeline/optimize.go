@@ -190,6 +190,6 @@ func (p *Pipeline) request(r *run) query.Request {
 	h := &p.head
 	return query.Request{
 		Filter: h.filter, Sort: h.sort, Needs: h.needs, Hint: p.o.Hint,
-		Skip: h.skip, Limit: max(0, h.limit), Spill: r.spill(),
+		Skip: h.skip, Limit: max(0, h.limit), Spill: r.sorting(),
 	}
 }

@@ -23,6 +23,8 @@ type stageSpec struct {
 	parse func(ps *parser, arg bsonx.Value) (stage, error)
 	first bool // must stand first
 	last  bool // must stand last, and only in a pipeline of its own
+	// internal stages are what others are short for; no client may name them.
+	internal bool
 	// expand gives the stages it is short for.
 	expand func(ps *parser, arg bsonx.Value) ([]bsonx.Value, error)
 }
@@ -50,19 +52,27 @@ func stageTable() map[string]stageSpec {
 		"$count":       {expand: expandCount},
 		"$sortByCount": {expand: expandSortByCount},
 		"$bucket":      {expand: expandBucket},
-		"$collStats":   {parse: parseCollStats, first: true},
-		"$indexStats":  {parse: parseIndexStats, first: true},
-		"$currentOp":   {parse: parseCurrentOp, first: true},
-		"$documents":   {parse: parseDocuments, first: true},
-		"$out":         {parse: parseOut, last: true},
-		"$merge":       {parse: parseMerge, last: true},
+
+		"$setWindowFields": {expand: expandWindow},
+		"$fill":            {expand: expandFill},
+		"$densify":         {expand: expandDensify},
+		"$graphLookup":     {parse: parseGraphLookup},
+		windowStageName:    {parse: parseWindow, internal: true},
+		densifyStageName:   {parse: parseDensify, internal: true},
+
+		"$collStats":  {parse: parseCollStats, first: true},
+		"$indexStats": {parse: parseIndexStats, first: true},
+		"$currentOp":  {parse: parseCurrentOp, first: true},
+		"$documents":  {parse: parseDocuments, first: true},
+		"$out":        {parse: parseOut, last: true},
+		"$merge":      {parse: parseMerge, last: true},
 	}
 }
 
 // unsupported are stages that MongoDB has and this engine does not.
 func unsupported(name string) bool {
 	switch name {
-	case "$setWindowFields", "$graphLookup", "$geoNear", "$densify", "$fill", "$search", "$searchMeta", "$vectorSearch",
+	case "$geoNear", "$search", "$searchMeta", "$vectorSearch",
 		"$listSessions", "$listLocalSessions", "$planCacheStats", "$listSampledQueries",
 		"$shardedDataDistribution", "$mergeCursors", "$rankFusion", "$querySettings", "$listSearchIndexes":
 		return true
@@ -73,8 +83,8 @@ func unsupported(name string) bool {
 func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 	table := stageTable()
 	var out []parsed
-	var add func(v bsonx.Value, last bool) error
-	add = func(v bsonx.Value, last bool) error {
+	var add func(v bsonx.Value, last, inner bool) error
+	add = func(v bsonx.Value, last, inner bool) error {
 		name, arg, err := splitStage(v)
 		if err != nil {
 			return err
@@ -85,7 +95,7 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 			return errf(40573, "The $changeStream stage is only supported on replica sets")
 		case !ok && unsupported(name):
 			return errf(mongoerr.CommandNotSupported, "the %s stage is not supported by this engine", name)
-		case !ok:
+		case !ok || spec.internal && !inner:
 			return errf(40324, "Unrecognized pipeline stage name: '%s'", name)
 		case spec.first && len(out) > 0:
 			return errf(40602, "%s is only valid as the first stage in a pipeline", name)
@@ -102,7 +112,7 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 				return err
 			}
 			for _, s := range longer {
-				if err := add(s, false); err != nil {
+				if err := add(s, false, true); err != nil {
 					return err
 				}
 			}
@@ -117,7 +127,7 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 	}
 	n, i := list.Len(), 0
 	for it := list.Iter(); it.Next(); i++ {
-		if err := add(it.Value(), i == n-1); err != nil {
+		if err := add(it.Value(), i == n-1, false); err != nil {
 			return nil, err
 		}
 	}

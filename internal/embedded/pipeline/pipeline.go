@@ -79,6 +79,15 @@ func (r *run) spill() spill.Options {
 	return r.o.DB.SpillOptions(r.memory())
 }
 
+// sorting is spill for a $sort, which asks whether the disk may be used.
+func (r *run) sorting() spill.Options {
+	o := r.spill()
+	if !r.o.AllowDiskUse {
+		o.Refuse = errMemory("$sort")
+	}
+	return o
+}
+
 func errMemory(stage string) error {
 	return errf(mongoerr.QueryExceededMemoryLimit, "Exceeded memory limit for %s, but didn't allow external sort. Pass allowDiskUse:true to opt in.", stage)
 }

@@ -51,8 +51,5 @@ func (s *sortStage) over(before *sortStage) *sortStage {
 }
 
 func (s *sortStage) open(r *run, in query.Source) (query.Source, error) {
-	if !r.o.AllowDiskUse {
-		in = &meter{Source: in, left: r.memory(), stage: "$sort", on: s.limit == 0}
-	}
-	return query.NewSort(in, s.spec, s.limit, r.spill()), nil
+	return query.NewSort(in, s.spec, s.limit, r.sorting()), nil
 }

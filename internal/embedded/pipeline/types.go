@@ -42,3 +42,5 @@ func intOrLong(n int64) bsonx.Value {
 	}
 	return bsonx.Int64(n)
 }
+
+func codeOf(n int32) mongoerr.Code { return mongoerr.Code(n) }

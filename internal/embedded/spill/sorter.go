@@ -12,6 +12,7 @@ type Options struct {
 	FS          vfs.FS // where temporary files go
 	Dir         string // an existing directory; files are named uniquely in it and removed by Close
 	MemoryLimit int64  // bytes of keys, values and bookkeeping; at least 1 MiB is used
+	Refuse      error  // what Add answers instead of going to disk; nil: it may
 	// Parallel lets the sorter use a second processor: runs are sorted and written while pairs are added, and merged
 	// while they are read. It spills at half the limit, because the other half may still be on its way to disk.
 	Parallel bool
@@ -82,6 +83,9 @@ func (s *Sorter) Spilled() int64 { return s.spilled }
 
 // spill writes what is in memory as a sorted run, or has it written.
 func (s *Sorter) spill() error {
+	if s.o.Refuse != nil {
+		return s.o.Refuse
+	}
 	if err := s.settle(); err != nil {
 		return err
 	}

@@ -333,3 +333,23 @@ func TestDifference17(t *testing.T) {
 		t.Errorf("roles: %v", r)
 	}
 }
+
+// TestDifference18: of numbers so many that an estimate would miss, the very one.
+func TestDifference18(t *testing.T) {
+	_, db := differing(t)
+	wide := bson.D{{Key: "$range", Value: bson.A{0, 50_000}}}
+	p := func(name string, more ...bson.E) bson.D {
+		return bson.D{{Key: name, Value: append(bson.D{{Key: "input", Value: bson.D{{Key: "$pow", Value: bson.A{"$n", 3}}}}, {Key: "method", Value: "approximate"}}, more...)}}
+	}
+	d := run(t, db, bson.D{{Key: "aggregate", Value: 1}, {Key: "cursor", Value: bson.D{}}, {Key: "pipeline", Value: bson.A{
+		bson.D{{Key: "$documents", Value: bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: wide}, {Key: "in", Value: bson.D{{Key: "n", Value: "$$this"}}}}}}}},
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "m", Value: p("$median")}, {Key: "p", Value: p("$percentile", bson.E{Key: "p", Value: bson.A{0.12346}})}}}},
+	}}})
+	group := d.Lookup("cursor", "firstBatch", "0")
+	if m := group.Document().Lookup("m").Double(); m != 24_999.0*24_999*24_999 {
+		t.Errorf("median %v", m)
+	}
+	if p := group.Document().Lookup("p", "0").Double(); p != 6_172.0*6_172*6_172 {
+		t.Errorf("percentile %v", p)
+	}
+}

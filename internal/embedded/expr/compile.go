@@ -108,6 +108,9 @@ func (c *compiler) object(d bsonx.Doc) (node, error) {
 
 func (c *compiler) operator(name string, arg bsonx.Value) (node, error) {
 	o, ok := c.ops[name]
+	if name == "$toHashedIndexKey" {
+		return nil, errf(mongoerr.CommandNotSupported, "%s is not supported by this engine: it has no hashed indexes", name)
+	}
 	if !ok {
 		return nil, errf(mongoerr.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
 	}

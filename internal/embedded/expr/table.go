@@ -76,7 +76,7 @@ func logicOps() map[string]op {
 		"$gt": comparison(false, false, true), "$gte": comparison(false, true, true),
 		"$and": logic(false), "$or": logic(true), "$not": fixed(1, opNot),
 		"$cond": parser(parseCond), "$ifNull": parser(parseIfNull), "$switch": parser(parseSwitch),
-		"$let": parser(parseLet), "$literal": parser(parseLiteral), "$const": parser(parseLiteral),
+		"$let": parser(parseLet), "$literal": parser(parseLiteral), "$meta": parser(parseMeta), "$const": parser(parseLiteral),
 		"$rand": {parse: parseRand, impure: true}, "$function": {parse: parseFunction, impure: true},
 	}
 }

@@ -13,6 +13,7 @@ import (
 type bucketAutoStage struct {
 	by      groupStage // its id is groupBy, its accumulators the output
 	buckets int64
+	series  rounder // nil: boundaries are values of the documents
 }
 
 func parseBucketAuto(ps *parser, arg bsonx.Value) (stage, error) {
@@ -54,7 +55,9 @@ func parseBucketAuto(ps *parser, arg bsonx.Value) (stage, error) {
 			if v.Type != tString {
 				return nil, errf(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s.", typeName(v))
 			}
-			return nil, errf(115, "$bucketAuto's granularity is not supported by this engine")
+			if s.series = granularity(v.Str()); s.series == nil {
+				return nil, errf(40257, "Unknown rounding granularity '%s'", v.Str())
+			}
 		default:
 			return nil, errf(40245, "Unrecognized option to $bucketAuto: %s.", it.Name())
 		}
@@ -93,7 +96,7 @@ func (s *bucketAutoStage) run(ctx context.Context, r *run, in query.Source) (que
 		return nil, err
 	}
 	defer it.Close()
-	b := &bucketer{g: g, it: it}
+	b := &bucketer{g: g, it: it, series: s.series}
 	b.more = it.Next()
 	size := max(1, int64(math.Round(float64(n)/float64(s.buckets))))
 	for i := int64(0); i < s.buckets && b.more; i++ {
@@ -126,6 +129,9 @@ func (s *bucketAutoStage) sort(ctx context.Context, r *run, in query.Source, g *
 				return err
 			}
 			v = orNull(v)
+			if err := s.roundable(v); err != nil {
+				return err
+			}
 			key = bsonx.AppendKey(key[:0], v, false)
 			val = append(putValue(val[:0], v), d...)
 			if err := sorter.Add(key, val); err != nil {
@@ -141,7 +147,10 @@ type bucketer struct {
 	it   *spill.Iter
 	more bool
 	last []byte // key of the newest document
-	out  block
+	// With a granularity a bucket begins where the one before it ends.
+	series rounder
+	end    bsonx.Value
+	out    block
 }
 
 // bucket takes size documents and all that equal the last of them.
@@ -152,7 +161,23 @@ func (b *bucketer) bucket(size int64) error {
 	}
 	lo = lo.Clone()
 	hi := lo
-	for n := int64(0); b.more && (n < size || string(b.it.Key()) == string(b.last)); n++ {
+	upTo := bsonx.Value{} // the rounded end, once it is known
+	for n := int64(0); b.more; n++ {
+		if n >= size && string(b.it.Key()) != string(b.last) {
+			if b.series == nil {
+				break
+			}
+			if upTo.IsMissing() {
+				upTo = b.series.up(hi)
+			}
+			next, _, err := takeValue(b.it.Value())
+			if err != nil {
+				return err
+			}
+			if bsonx.CompareAgg(next, upTo) >= 0 {
+				break
+			}
+		}
 		v, doc, err := takeValue(b.it.Value())
 		if err != nil {
 			return err
@@ -171,10 +196,17 @@ func (b *bucketer) bucket(size int64) error {
 	if err := b.it.Err(); err != nil {
 		return err
 	}
+	next := bsonx.Value{}
 	if b.more {
-		if hi, _, err = takeValue(b.it.Value()); err != nil {
+		if next, _, err = takeValue(b.it.Value()); err != nil {
 			return err
 		}
+		if b.series == nil {
+			hi = next
+		}
+	}
+	if b.series != nil {
+		lo, hi = b.rounded(lo, hi, next)
 	}
 	d, err := b.g.appendResult(b.out.start(), makeDoc("min", lo, "max", hi), 0)
 	if err != nil {

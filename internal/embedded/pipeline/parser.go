@@ -72,9 +72,17 @@ func stageTable() map[string]stageSpec {
 // unsupported are stages that MongoDB has and this engine does not.
 func unsupported(name string) bool {
 	switch name {
-	case "$geoNear", "$search", "$searchMeta", "$vectorSearch",
+	case "$geoNear",
 		"$listSessions", "$listLocalSessions", "$planCacheStats", "$listSampledQueries",
-		"$shardedDataDistribution", "$mergeCursors", "$rankFusion", "$querySettings", "$listSearchIndexes":
+		"$shardedDataDistribution", "$mergeCursors", "$rankFusion", "$querySettings", "$changeStreamSplitLargeEvent":
+		return true
+	}
+	return false
+}
+
+func isSearch(name string) bool {
+	switch name {
+	case "$search", "$searchMeta", "$vectorSearch", "$listSearchIndexes":
 		return true
 	}
 	return false
@@ -93,6 +101,8 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 		switch {
 		case !ok && name == "$changeStream": // as every standalone answers
 			return errf(40573, "The $changeStream stage is only supported on replica sets")
+		case !ok && isSearch(name): // as every server without a search process answers
+			return errf(31082, "%s needs a search process beside the server, which this engine does not have", name)
 		case !ok && unsupported(name):
 			return errf(mongoerr.CommandNotSupported, "the %s stage is not supported by this engine", name)
 		case !ok || spec.internal && !inner:

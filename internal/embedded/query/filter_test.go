@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -275,4 +276,33 @@ func FuzzParseFilter(f *testing.F) {
 			t.Errorf("%s on %s: %v, the clone says %v (%v)", bsonx.Doc(src), bsonx.Doc(d), got, again, err2)
 		}
 	})
+}
+
+// TestSampleRate: about so many documents match, none at 0, all at 1.
+func TestSampleRate(t *testing.T) {
+	for _, c := range []struct {
+		rate   float64
+		lo, hi int
+	}{{0, 0, 0}, {1, 4000, 4000}, {0.25, 800, 1200}} {
+		f, err := ParseFilter(doc(t, fmt.Sprintf(`{"$sampleRate": %v}`, c.rate)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for i := range 4000 {
+			if ok, err := f.Match(doc(t, fmt.Sprintf(`{"_id": %d}`, i))); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				n++
+			}
+		}
+		if n < c.lo || n > c.hi { // 0.25: 7 standard deviations
+			t.Errorf("rate %v: %d of 4000", c.rate, n)
+		}
+	}
+	for _, v := range []string{"-0.1", "1.1", `"x"`} {
+		if _, err := ParseFilter(doc(t, `{"$sampleRate": `+v+`}`), nil); mongoerr.CodeOf(err) != mongoerr.BadValue {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
 }

@@ -16,6 +16,21 @@ func newExprNode(v bsonx.Value, s *expr.Scope) (node, error) {
 	return &exprNode{e}, nil
 }
 
+// newSampleRate is $sampleRate: true of a share of the documents, at random, each time anew.
+func newSampleRate(v bsonx.Value, s *expr.Scope) (node, error) {
+	rate, _ := v.AsFloat()
+	switch {
+	case !v.IsNumber():
+		return nil, bad("argument to $sampleRate must be a numeric type")
+	case !(rate >= 0 && rate <= 1):
+		return nil, bad("numeric argument to $sampleRate must be in [0, 1]")
+	case rate == 0 || rate == 1:
+		return constNode(rate == 1), nil
+	}
+	random := bsonx.DocValue(oneField("$rand", bsonx.DocValue(bsonx.Empty)))
+	return newExprNode(bsonx.DocValue(oneField("$lt", bsonx.Array(random, v))), s)
+}
+
 func (n *exprNode) match(doc bsonx.Doc, m *matcher) bool {
 	v, err := n.e.Eval(doc)
 	if err != nil {

@@ -120,7 +120,9 @@ func (p *parser) topLevel(name string, v bsonx.Value, depth int) (node, error) {
 		return constNode(name == "$alwaysTrue"), nil
 	case "$text":
 		return nil, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query: text indexes are not supported by this engine")
-	case "$jsonSchema", "$sampleRate":
+	case "$sampleRate":
+		return newSampleRate(v, p.scope)
+	case "$jsonSchema":
 		return nil, mongoerr.New(mongoerr.CommandNotSupported, "%s is not supported by this engine", name)
 	}
 	return nil, bad("unknown top level operator: %s", name)

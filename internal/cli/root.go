@@ -279,6 +279,11 @@ func (a *app) printAs(v any, csv *report.Table, tables ...*report.Table) error {
 		}
 		return usageError("--output %s: there are no times of runs here", formatGobench)
 	default:
+		if !a.env.blocks() {
+			for _, t := range tables {
+				t.Bars = nil
+			}
+		}
 		return report.Text(w, a.env.columns(), tables...)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -130,6 +131,7 @@ func timesTable(r *bench.Result) *report.Table {
 			u.Time(row.Seconds.Median), spread, u.TimeOr(row.ServerSeconds), u.TimeOr(row.MergeSeconds),
 			speedup, report.Str(agrees(row)), report.Str(effect(row)))
 	}
+	t.Bars = timeBars(r.Rows)
 	t.Notes = append(t.Notes, "thr: commands at a time; rng: ranges; dbs: output databases")
 	first := firstMeasured(r)
 	if first != "" {
@@ -167,6 +169,19 @@ func timesTable(r *bench.Result) *report.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d of %d rows were not run", stopped, unrun, len(r.Rows)))
 	}
 	return t
+}
+
+// timeBars are the rows' medians.
+func timeBars(rows []bench.Row) *report.Bars {
+	b := &report.Bars{Title: "wall"}
+	for _, row := range rows {
+		v := math.NaN()
+		if row.Seconds != nil {
+			v = row.Seconds.Median
+		}
+		b.Values = append(b.Values, v)
+	}
+	return b
 }
 
 func times(runs int) string {

@@ -361,3 +361,40 @@ func BenchmarkLook(b *testing.B) {
 		}
 	}
 }
+
+// Bars stand beside the numbers on a terminal that can show them, and nowhere else.
+func TestBarsBesideNumbers(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	if code, _, stderr := s.run("seed", "--docs", "1000"); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, c := range []struct {
+		name    string
+		columns int
+		vars    map[string]string
+		format  string
+		want    bool
+	}{
+		{"UTF-8", 140, map[string]string{"LANG": "de_DE.UTF-8"}, "table", true},
+		{"LC_ALL over LANG", 140, map[string]string{"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, "table", false},
+		{"no locale", 140, nil, "table", false},
+		{"no room", 60, map[string]string{"LANG": "C.utf8"}, "table", false},
+		{"no terminal", 0, map[string]string{"LANG": "C.utf8", "COLUMNS": "140"}, "table", false},
+		{"markdown", 140, map[string]string{"LANG": "C.utf8"}, "markdown", false},
+	} {
+		s.columns, s.env = c.columns, c.vars
+		code, out, stderr := s.run("run", "--rows", "mr,agg", "-o", c.format)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		if strings.Contains(out, "████") != c.want {
+			t.Errorf("%s: %s", c.name, out)
+		}
+		for line := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); c.format == "table" && n > max(c.columns, 60) && c.columns > 0 {
+				t.Errorf("%s: line of %d: %s", c.name, n, line)
+			}
+		}
+	}
+}

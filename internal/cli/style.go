@@ -27,6 +27,10 @@ func (a *app) dumb() bool { return a.env.getenv("TERM") == "dumb" }
 // bars says whether bars may be drawn on Stderr.
 func (a *app) bars() bool { return a.env.StderrTerminal && !a.dumb() && !a.common.quiet }
 
+// blocks says whether bars may stand beside the numbers on Stdout: block characters on a terminal that has them, and
+// nothing elsewhere, where a program may read.
+func (e Env) blocks() bool { return e.Columns != nil && e.Columns() > 0 && e.utf8Locale() }
+
 // utf8Locale says whether the user's locale can show more than ASCII, in the order in which locales are looked up.
 func (e Env) utf8Locale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

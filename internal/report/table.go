@@ -36,6 +36,7 @@ type Table struct {
 	Columns []Column
 	Rows    [][]Cell
 	Notes   []string
+	Bars    *Bars // nil: none
 }
 
 // Add appends a row. A row shorter than the columns is filled with empty cells.

@@ -35,9 +35,11 @@ func text(w io.Writer, width int, t *Table) error {
 	t = t.folded(width)
 	keep, out := t.fit(width)
 	if len(t.Rows) > 0 {
-		if err := grid(&b, t, keep, plain()); err != nil {
+		var lines bytes.Buffer
+		if err := grid(&lines, t, keep, plain()); err != nil {
 			return err
 		}
+		b.Write(addBars(lines.Bytes(), t.Bars, width))
 	}
 	for _, n := range t.Notes {
 		wrap(&b, width, "  ", n)

@@ -160,11 +160,9 @@ func (s *session) client(work func(t *target.Target)) {
 	}
 }
 
-// mapReduce sees undefined where a pipeline sees an array of the elements' fields: the answers really differ.
-func TestDifferentAnswers(t *testing.T) {
-	t.Parallel()
-	s := newSession(t)
-	s.client(func(tg *target.Target) {
+// arraysOfDocuments makes a collection whose answers differ.
+func arraysOfDocuments(t *testing.T) func(tg *target.Target) {
+	return func(tg *target.Target) {
 		docs := []any{
 			bson.D{{Key: "a", Value: bson.D{{Key: "b", Value: 1}}}},
 			bson.D{{Key: "a", Value: bson.A{bson.D{{Key: "b", Value: 2}}, bson.D{{Key: "b", Value: 3}}}}},
@@ -172,7 +170,14 @@ func TestDifferentAnswers(t *testing.T) {
 		if _, err := tg.Client.Database("test").Collection("arrays").InsertMany(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
-	})
+	}
+}
+
+// mapReduce sees undefined where a pipeline sees an array of the elements' fields: the answers really differ.
+func TestDifferentAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.client(arraysOfDocuments(t))
 	code, stdout, stderr := s.run("run", "--ns", "test.arrays", "--key", "a.b", "--rows", "mr,agg")
 	if code != exitDiffer || !strings.Contains(stderr, "the answer of agg is not the answer of mr") {
 		t.Errorf("exit code %d, %s", code, stderr)

@@ -39,7 +39,8 @@ type DataSpec struct {
 	Generator string `json:"generator"` // of seed, "files" for loaded files
 	Seed      uint64 `json:"seed"`
 	Documents int64  `json:"documents"`
-	Keys      int64  `json:"keys,omitempty"` // different values asked for; 0 where the generator has no such number
+	Field     string `json:"field,omitempty"` // that the generator fills
+	Keys      int64  `json:"keys,omitempty"`  // different values asked for; 0 where the generator has no such number
 	// Digest of the generator's own description (a template) or of the files' names and sizes; "" where Generator, Seed,
 	// Documents and Keys say all.
 	Digest string `json:"digest,omitempty"`

@@ -75,9 +75,12 @@ func (c *comparison) warnBetween(i, j int, old, new *bench.Result) {
 		}
 		differ("the number of ranges of "+n.ID, o.Ranges, n.Ranges)
 		differ("the number of threads of "+n.ID, o.Threads, n.Threads)
-		if o.Answer != nil && n.Answer != nil && *o.Answer != *n.Answer {
-			c.warning("the answers of %s differ%s: %s and %s keys with sums %s and %s", n.ID, of,
-				report.Thousands(o.Answer.Keys), report.Thousands(n.Answer.Keys), o.Answer.Sum, n.Answer.Sum)
+		if a, b := o.Answer, n.Answer; a != nil && b != nil && *a != *b {
+			what := fmt.Sprintf("%s keys with sum %s and %s keys with sum %s", report.Thousands(a.Keys), a.Sum, report.Thousands(b.Keys), b.Sum)
+			if a.Keys == b.Keys && a.Sum == b.Sum {
+				what = fmt.Sprintf("%s keys with sum %s and another digest", report.Thousands(a.Keys), a.Sum)
+			}
+			c.warning("the answers of %s differ%s: %s", n.ID, of, what)
 		}
 	}
 }
@@ -92,7 +95,7 @@ func orNone(x any) any {
 func specText(s *bench.DataSpec) string {
 	text := fmt.Sprintf("%s with seed %d, %s documents", s.Generator, s.Seed, report.Thousands(s.Documents))
 	if s.Keys > 0 {
-		text += fmt.Sprintf(" with %s keys", report.Thousands(s.Keys))
+		text += fmt.Sprintf(" with %s values of %s", report.Thousands(s.Keys), s.Field)
 	}
 	if s.Digest != "" {
 		text += " (" + s.Digest[:min(8, len(s.Digest))] + ")"

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"mrbench/internal/bench"
 )
 
 // created is the record of what mrbench made on servers: a file of lines in the data directory, written before a
@@ -30,6 +32,8 @@ type creation struct {
 	Run     string    `json:"run,omitempty"`
 	Time    time.Time `json:"time"`
 	Dropped bool      `json:"dropped,omitempty"` // it is gone again
+
+	Spec *bench.DataSpec `json:"spec,omitempty"` // of kindData
 }
 
 func createdIn(dataDir string) created {

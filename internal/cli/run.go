@@ -204,6 +204,9 @@ func (m *measurement) prepare(ctx context.Context) error {
 	r := &m.result
 	r.SchemaVersion = bench.SchemaVersion
 	r.Dataset.NS, r.Dataset.Key = m.app.common.ns.String(), m.app.common.key
+	if err := m.dataset(ctx); err != nil {
+		return err
+	}
 	r.Server = bench.Server{Kind: m.t.Kind, Version: m.t.Version, WireVersion: m.t.WireVersion, Topology: m.t.Topology, Address: m.t.Address}
 	for _, v := range m.variants {
 		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1}

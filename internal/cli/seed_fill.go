@@ -85,8 +85,13 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 		if rep == nil {
 			return nil, err
 		}
-	} else if cp != nil {
-		err = cp.remove()
+	} else {
+		if rerr := a.recordData(ctx, t, o, rep); rerr != nil {
+			a.tell("warning: results will not say what %s was filled with: %v", a.common.ns, rerr)
+		}
+		if cp != nil {
+			err = cp.remove()
+		}
 	}
 	return a.resultOf(o, t, rep, bad, err == nil), err
 }

@@ -73,20 +73,3 @@ func partOfText(lo, hi string, share float64) any {
 	// the end's own character counts: more keys may begin with it
 	return lo[:n] + string(byte(mix(uint64(lo[n]), uint64(hi[n])+1, share)))
 }
-
-// float is a number of any type, rounded.
-func float(v bson.RawValue) float64 {
-	switch v.Type {
-	case bson.TypeDouble:
-		return v.Double()
-	case bson.TypeDecimal128:
-		x, sign := exact(v)
-		if sign != 0 {
-			return math.Inf(sign)
-		}
-		f, _ := x.Float64()
-		return f
-	default:
-		return number64(v)
-	}
-}

@@ -137,3 +137,20 @@ func TestAutoOnARouter(t *testing.T) {
 		t.Errorf("%+v, %v", rep, err)
 	}
 }
+
+// A shard key of the first field alone bounds ranges of two.
+func TestChunksOfAPrefix(t *testing.T) {
+	r := &router{shardKey: bson.D{{Key: "f", Value: int32(1)}}, bounds: []any{primitive.MinKey{}, int32(20), int32(60)}, wire: 7}
+	r.n, r.perKey = 100, 2
+	r.index = bson.D{{Key: "f", Value: 1}, {Key: "g", Value: 1}}
+	s := &mongofake.Server{Handle: r.handle, Mongos: true, WireVersion: r.wire}
+	rep, err := splitter.Split(t.Context(), splitter.Config{
+		Collection: s.Client(t).Database("test").Collection("c"), Key: "f", Then: []string{"g"}, Ranges: 3, Strategy: splitter.Chunks,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := texts(rep), "[MinKey, (20)) 40; [(20), (60)) 80; [(60), MaxKey] 80"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -372,3 +372,34 @@ func TestEnginePlacesInArrays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Arrays in a field behind the key make an index hold a document several times; ranges of the key count it once.
+func TestEngineArraysBehindTheKey(t *testing.T) {
+	c := engine(t).Database("behind").Collection("c")
+	ctx := context.Background()
+	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "f", Value: 1}, {Key: "tags", Value: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	var docs []any
+	for i := range 900 {
+		tags := bson.A{}
+		for n := range i % 7 {
+			tags = append(tags, n)
+		}
+		docs = append(docs, bson.D{{Key: "f", Value: i % 90}, {Key: "tags", Value: tags}})
+	}
+	if _, err := c.InsertMany(ctx, docs); err != nil {
+		t.Fatal(err)
+	}
+	for _, strategy := range strategies {
+		rep, err := splitter.Split(ctx, splitter.Config{Collection: c, Key: "f", Ranges: 5, Strategy: strategy, Histogram: true})
+		if err != nil || len(rep.Pieces) != 5 || rep.Total != 900 || rep.Imbalance > 1.3 || rep.Histogram.Counts[0].Documents != 900 {
+			t.Errorf("%s: %+v, %v", strategy, rep, err)
+		}
+	}
+	var multikey *splitter.MultikeyError
+	_, err := splitter.Split(ctx, splitter.Config{Collection: c, Key: "f", Then: []string{"tags"}, Ranges: 5})
+	if !errors.As(err, &multikey) || multikey.Key != "tags" {
+		t.Error(err)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"math/big"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -170,52 +169,5 @@ func nestedRank(v bson.RawValue) int {
 		return int(number) * 2
 	default:
 		return int(b) * 2
-	}
-}
-
-// compareNumbers compares by exact value across int, long, double and decimal. No NaN comes here.
-func compareNumbers(x, y bson.RawValue) int {
-	if x.Type == bson.TypeDouble && y.Type == bson.TypeDouble {
-		return cmp.Compare(x.Double(), y.Double()+0) // -0 equals 0
-	}
-	a, xs := exact(x)
-	b, ys := exact(y)
-	if xs != 0 || ys != 0 {
-		return cmp.Compare(xs, ys)
-	}
-	return a.Cmp(b)
-}
-
-// maxCoefficient is the largest that a Decimal128 has: 34 nines.
-var maxCoefficient = new(big.Int).Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(34), nil), big.NewInt(1))
-
-// exact is the number as a fraction, or the sign of its infinity.
-func exact(v bson.RawValue) (*big.Rat, int) {
-	switch v.Type {
-	case bson.TypeInt32:
-		return new(big.Rat).SetInt64(int64(v.Int32())), 0
-	case bson.TypeInt64:
-		return new(big.Rat).SetInt64(v.Int64()), 0
-	case bson.TypeDouble:
-		f := v.Double()
-		if math.IsInf(f, 0) {
-			return nil, int(math.Copysign(1, f))
-		}
-		return new(big.Rat).SetFloat64(f), 0
-	default:
-		d := v.Decimal128()
-		if s := d.IsInf(); s != 0 {
-			return nil, s
-		}
-		m, exp, err := d.BigInt()
-		if err != nil || m.CmpAbs(maxCoefficient) > 0 {
-			return new(big.Rat), 0 // more digits than a decimal has: servers take it for 0
-		}
-		r := new(big.Rat).SetInt(m)
-		p := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exp, -exp))), nil)
-		if exp < 0 {
-			return r.Quo(r, new(big.Rat).SetInt(p)), 0
-		}
-		return r.Mul(r, new(big.Rat).SetInt(p)), 0
 	}
 }

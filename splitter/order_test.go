@@ -2,6 +2,8 @@ package splitter
 
 import (
 	"cmp"
+	"fmt"
+	"math/big"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -39,4 +41,45 @@ func TestCompareIsAnOrder(t *testing.T) {
 			t.Fatalf("%s ≤ %s ≤ %s, but the first is greater than the last", Text(a), Text(b), Text(c))
 		}
 	})
+}
+
+// Numbers of all types compare as the fractions that they are.
+func TestNumbersCompareByValue(t *testing.T) {
+	number := rapid.Custom(func(t *rapid.T) bson.RawValue {
+		small := rapid.Int64Range(-30, 30).Draw(t, "small")
+		switch rapid.IntRange(0, 6).Draw(t, "kind") {
+		case 0:
+			return raw(rapid.Int64().Draw(t, "long"))
+		case 1:
+			return raw(rapid.Float64().Draw(t, "double"))
+		case 2:
+			return raw(float64(rapid.Int64().Draw(t, "whole")))
+		case 3:
+			return raw(float64(small) / 8)
+		case 4:
+			return raw(int32(small))
+		case 5:
+			return raw(decimal(fmt.Sprintf("%dE%d", small, rapid.IntRange(-40, 40).Draw(t, "exponent"))))
+		default:
+			return raw(decimal(fmt.Sprint(float64(small) / 8)))
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := number.Draw(t, "a"), number.Draw(t, "b")
+		if got, want := Compare(a, b), rat(a).Cmp(rat(b)); got != want {
+			t.Fatalf("%s %s against %s %s: got %d, want %d", TypeName(a), Text(a), TypeName(b), Text(b), got, want)
+		}
+	})
+}
+
+func rat(v bson.RawValue) *big.Rat {
+	switch v.Type {
+	case bson.TypeDouble:
+		return new(big.Rat).SetFloat64(v.Double())
+	case bson.TypeDecimal128:
+		r, _ := new(big.Rat).SetString(v.Decimal128().String())
+		return r
+	default:
+		return new(big.Rat).SetInt64(v.AsInt64())
+	}
 }

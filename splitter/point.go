@@ -70,6 +70,9 @@ func (l layout) lowest(p point) bool {
 		if f.descending {
 			end = bson.TypeMaxKey
 		}
+		if zero(p[i]) {
+			return true
+		}
 		if p[i].Type != end {
 			return false
 		}

@@ -22,6 +22,7 @@ type fakeCollection struct {
 	n, perKey int64
 	refuse    map[string]bson.D // replies by command name
 	multikey  bool
+	index     bson.D       // default {f: 1}
 	lie       int64        // added to the quick count
 	parts     atomic.Int32 // splitVector commands with bounds
 	noParts   bool
@@ -37,7 +38,7 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 	case "listIndexes":
 		return mongofake.Cursor("test.$cmd.listIndexes.c",
 			bson.D{{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}},
-			bson.D{{Key: "key", Value: bson.D{{Key: "f", Value: 1}}}, {Key: "name", Value: "f_1"}})
+			bson.D{{Key: "key", Value: f.pattern()}, {Key: "name", Value: "f_1"}})
 	case "explain":
 		return bson.D{{Key: "queryPlanner", Value: bson.D{{Key: "winningPlan", Value: bson.D{
 			{Key: "stage", Value: "IXSCAN"}, {Key: "indexName", Value: "f_1"}, {Key: "isMultiKey", Value: f.multikey},
@@ -125,6 +126,13 @@ func (f *fakeCollection) aggregate(body bson.Raw) bson.D {
 		docs = append(docs, bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: f.n * f.perKey}})
 	}
 	return mongofake.Cursor("test.c", docs...)
+}
+
+func (f *fakeCollection) pattern() bson.D {
+	if f.index == nil {
+		return bson.D{{Key: "f", Value: 1}}
+	}
+	return f.index
 }
 
 // position is how many documents lie below a value.

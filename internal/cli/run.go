@@ -285,6 +285,7 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 	}
 	m.types = rep.Types
 	m.result.Split = benchSplit(rep)
+	m.app.tell("%s", proof(m.result.Split))
 	m.result.Dataset.Documents = rep.Total
 	if rep.Fewer != "" {
 		m.warn("%d ranges were wanted and %d made: %s", wanted, len(m.ranges), rep.Fewer)

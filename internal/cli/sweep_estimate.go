@@ -51,13 +51,13 @@ func (s *sweeping) announce(ctx context.Context) error {
 		}
 		seconds += each * float64(times)
 	}
-	text := fmt.Sprintf("%d points × %d runs: %s documents", points, runs, report.Thousands(docs*int64(points)*int64(runs)))
+	text := fmt.Sprintf("%s × %s: %s documents", counted(points, "point", "points"), counted(runs, "run", "runs"), report.Thousands(docs*int64(points)*int64(runs)))
 	if fills > 0 {
 		text += fmt.Sprintf(", and %s to fill %d collections before", report.Thousands(prefilled), fills)
 	}
 	s.app.tell("%s; about %s, as small loads suggest", text, roughly(time.Duration(seconds*float64(time.Second))))
 	for _, k := range s.result.Skipped {
-		s.app.tell("left out: %d points: %s", k.Points, k.Reason)
+		s.app.tell("left out: %s: %s", counted(k.Points, "point", "points"), k.Reason)
 	}
 	return nil
 }

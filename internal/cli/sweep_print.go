@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,12 +29,12 @@ var settings = []setting{
 	}},
 	{"prefill", "prefilled", false, func(p sweep.Point) report.Cell { return report.Int(p.Prefill) }, func(p sweep.Point) string {
 		if p.Prefill == 0 {
-			return "empty collection"
+			return "empty"
 		}
-		return report.Thousands(p.Prefill) + " there before"
+		return report.Thousands(p.Prefill) + " before"
 	}},
 	{"write_concern", "concern", true, func(p sweep.Point) report.Cell { return report.Str(p.WriteConcern) }, func(p sweep.Point) string {
-		return "write concern " + p.WriteConcern
+		return "concern " + p.WriteConcern
 	}},
 	{"ordered", "ordered", true, func(p sweep.Point) report.Cell { return report.Str(yesNo(p.Ordered)) }, func(p sweep.Point) string {
 		if p.Ordered {
@@ -129,22 +131,17 @@ func pointsTable(r *sweepResult) *report.Table {
 		report.Column{Title: "cpu " + u.Name, Name: "cpu_seconds", Drop: 7},
 		report.Column{Title: "", Name: "mark", Left: true, Drop: 1},
 	)
-	unmeasured := 0
-	for _, p := range r.Points {
+	shown, measured := shownPoints(r.Points)
+	for _, p := range shown {
 		var row []report.Cell
 		for _, s := range list {
 			row = append(row, s.value(p.Point))
 		}
 		if p.Runs == 0 {
-			word := "failed"
-			if p.Error == "" {
-				word = "not run"
-				unmeasured++
-			}
 			for len(row) < len(t.Columns)-1 {
 				row = append(row, report.Missing())
 			}
-			t.Add(append(row, report.Str(word))...)
+			t.Add(append(row, report.Str("failed"))...)
 			continue
 		}
 		spread := report.Missing()
@@ -154,8 +151,31 @@ func pointsTable(r *sweepResult) *report.Table {
 		t.Add(append(row, u.Time(p.Seconds), spread, report.Int(int64(p.DocumentsPerSecond)), report.Fixed(p.MBPerSecond, 1),
 			report.Fixed(p.BatchP50MS, 2), report.Fixed(p.BatchP99MS, 2), u.TimeOr(p.CPUSeconds), report.Str(mark(r, p)))...)
 	}
-	t.Notes = sweepNotes(r, unmeasured)
+	if len(shown) < measured {
+		t.Notes = append(t.Notes, fmt.Sprintf("the %d fastest of %s points, the fastest first; -o csv and -o json have all", len(shown), report.Thousands(int64(measured))))
+	}
+	t.Notes = append(t.Notes, sweepNotes(r, len(r.Points)-measured)...)
 	return t
+}
+
+// manyPoints is how many points a table shows; of more, only some of the fastest.
+const (
+	manyPoints   = 40
+	fastestShown = 20
+)
+
+// shownPoints are the points that were tried, as the grid has them, or the fastest of many. measured counts those tried.
+func shownPoints(points []sweep.Result) (shown []sweep.Result, measured int) {
+	for _, p := range points {
+		if p.Runs > 0 || p.Error != "" {
+			shown = append(shown, p)
+		}
+	}
+	if measured = len(shown); measured <= manyPoints {
+		return shown, measured
+	}
+	slices.SortStableFunc(shown, func(a, b sweep.Result) int { return cmp.Compare(b.DocumentsPerSecond, a.DocumentsPerSecond) })
+	return shown[:fastestShown], measured
 }
 
 func madeBy(generator string) string {

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"fmt"
 	"strconv"
 
 	"mrbench/seed"
@@ -70,7 +69,7 @@ func (g Grid) senseless(p Point, documents int64) string {
 	both := len(g.Ordered) > 1
 	switch {
 	case int64(p.Batch) > documents:
-		return fmt.Sprintf("a batch is larger than the %d documents of a point", documents)
+		return "a batch has more documents than a point loads"
 	case batches < int64(p.Writers):
 		return "there are fewer batches than writers: some would have nothing to do"
 	case p.Index == seed.IndexAfter && p.Prefill > 0:

@@ -175,3 +175,46 @@ func TestFromFilesTakesTheFirst(t *testing.T) {
 		t.Error("a file that is not there is no error")
 	}
 }
+
+// repeating makes every tenth document with a key that was there before.
+type repeating struct{ seed.Generator }
+
+func (g repeating) Append(dst []byte, i int64) []byte {
+	if i%10 == 9 && i >= 1000 { // prefilling goes well
+		i--
+	}
+	return g.Generator.Append(dst, i)
+}
+
+// What write concern 0 loses is counted, and such a point is neither the best nor compared.
+func TestRunCountsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for documents that never come")
+	}
+	c := config(t, sweep.Grid{
+		Batch: []int{50}, Writers: []int{1}, WriteConcern: []string{"0"}, Ordered: []bool{false},
+		Index: []seed.IndexMoment{seed.IndexNone}, Prefill: []int64{1000},
+	})
+	c.Generator, c.Runs = repeating{c.Generator}, 2
+	fills := 0
+	c.Prefilling = func(int64) { fills++ }
+	samples, err := sweep.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		if s.Missing != 20 || s.Documents != 180 || s.Error != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if results := sweep.Summarize(c.Points, samples); len(samples) != 2 || results[0].Missing != 20 || sweep.Best(results, true) >= 0 {
+		t.Errorf("%+v", results)
+	}
+	if fills != 2 {
+		t.Errorf("filled %d times: a collection that lost documents must not be used again", fills)
+	}
+	if names := left(t, c.Database); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}

@@ -51,7 +51,7 @@ func TestPointsLeavesOutWhatMakesNoSense(t *testing.T) {
 	if !slices.Contains(points, Point{1, 1, "0", true, seed.IndexNone, 0}) {
 		t.Error("an order that was asked for alone is left out")
 	}
-	if _, skipped = g.Points(5); !slices.ContainsFunc(skipped, func(s Skip) bool { return strings.Contains(s.Reason, "larger than the 5 documents") }) {
+	if _, skipped = g.Points(5); !slices.ContainsFunc(skipped, func(s Skip) bool { return strings.Contains(s.Reason, "more documents than a point loads") }) {
 		t.Errorf("batches above the number of documents: %+v", skipped)
 	}
 }

@@ -84,7 +84,7 @@ type Progress struct {
 
 // WriterProgress is what one writer did and does.
 type WriterProgress struct {
-	Doing              string  // "waits for documents", "inserts", "tries again", "ended"
+	Doing              string  // "waiting" (for documents), "inserting", "retrying", "ended"
 	Batches, Documents int64   // acknowledged
 	LastMS, MeanMS     float64 // of a batch
 }

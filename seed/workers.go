@@ -24,13 +24,13 @@ const (
 func doingText(what int32) string {
 	switch what {
 	case doesSend:
-		return "inserts"
+		return "inserting"
 	case doesRetry:
-		return "tries again"
+		return "retrying"
 	case doesEnd:
 		return "ended"
 	}
-	return "waits for documents"
+	return "waiting"
 }
 
 // sent counts an acknowledged batch.

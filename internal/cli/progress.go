@@ -15,6 +15,9 @@ import (
 // plainEvery is how often a line is printed where there is no terminal to draw on.
 const plainEvery = 5 * time.Second
 
+// mostWriters is how many have a line of their own, so that a terminal has room for them.
+const mostWriters = 16
+
 // seedProgress shows how a load goes: a bar on a terminal, a line now and then elsewhere. stop ends it.
 func (a *app) seedProgress(ns string) (show func(seed.Progress), stop func()) {
 	if a.bars() {
@@ -25,7 +28,7 @@ func (a *app) seedProgress(ns string) (show func(seed.Progress), stop func()) {
 		if now := a.env.Now(); now.Sub(last) >= plainEvery {
 			last = now
 			a.tell("%s: %s", ns, progressText(p))
-			for i := range p.Writers {
+			for i := range min(len(p.Writers), mostWriters+1) {
 				a.tell("  %s", writerText(p, i))
 			}
 		}
@@ -56,7 +59,7 @@ func (a *app) seedBar(ns string) (func(seed.Progress), func()) {
 	line(func(p seed.Progress) string { return "  " + ratesText(p) })
 	return func(p seed.Progress) {
 			current.Store(&p)
-			for i := len(lines) - 2; i < len(p.Writers); i++ {
+			for i := len(lines) - 2; i < min(len(p.Writers), mostWriters+1); i++ {
 				line(func(p seed.Progress) string { return "  " + writerText(p, i) })
 			}
 			total, done := p.Total, p.Documents
@@ -112,7 +115,7 @@ func ratesText(p seed.Progress) string {
 	for _, x := range []struct {
 		n    int64
 		what string
-	}{{p.Rejects, "broken"}, {p.Duplicates, "duplicate"}, {p.Retries, "sent again"}} {
+	}{{p.Rejects, "broken"}, {p.Duplicates, "duplicate"}, {p.Retries, "sent again"}, {p.Earlier, "before"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %s %s", report.Thousands(x.n), x.what)
 		}
@@ -125,7 +128,10 @@ func writerText(p seed.Progress, i int) string {
 	if i >= len(p.Writers) {
 		return ""
 	}
+	if rest := len(p.Writers) - mostWriters; i == mostWriters && rest > 1 {
+		return fmt.Sprintf("and %d more writers", rest)
+	}
 	w := p.Writers[i]
-	return fmt.Sprintf("writer %-3d %-19s %7s batches %12s documents, last %s ms, mean %s ms", i+1, w.Doing,
+	return fmt.Sprintf("writer %-2d %-9s %6s batches %10s documents, %s ms, mean %s ms", i+1, w.Doing,
 		report.Thousands(w.Batches), report.Thousands(w.Documents), report.Fixed(w.LastMS, 1).Text, report.Fixed(w.MeanMS, 1).Text)
 }

@@ -102,7 +102,7 @@ func writeFileAtomically(path string, write func(*os.File) error) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	f, err := os.OpenFile(filepath.Join(dir, "."+filepath.Base(path)+".tmp"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ func (sp *Span) Sample() { sp.sample() }
 
 // CPU is the CPU time of this process, 0 where it can't be had.
 func CPU() time.Duration {
-	d, _ := thisHost().ownCPU()
+	h := thisHost()
+	d, _ := h.cpu(h.self())
 	return d
 }

@@ -15,8 +15,8 @@ type host interface {
 	name() string
 	self() int // this process
 	process(pid int) (process, error)
-	// ownCPU is the CPU time of this process, finer than process gives it; false when it can't be had.
-	ownCPU() (time.Duration, bool)
+	// cpu is the CPU time of a process, finer than process gives it; false when it can't be had.
+	cpu(pid int) (time.Duration, bool)
 }
 
 // system is the real one.

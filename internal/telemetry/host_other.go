@@ -8,4 +8,4 @@ func thisHost() host { return system{} }
 
 func (system) process(int) (process, error) { return process{}, errNoProcess }
 
-func (system) ownCPU() (time.Duration, bool) { return 0, false }
+func (system) cpu(int) (time.Duration, bool) { return 0, false }

@@ -138,21 +138,25 @@ func (s *Sampler) fromHost(v *[observables]float64) {
 		v[serverCPU], v[serverMemory] = math.NaN(), math.NaN()
 	}
 	if own, err := s.host.process(s.host.self()); err == nil {
-		v[cpuAt], v[memoryAt] = own.cpu.Seconds(), float64(own.memory)
+		v[cpuAt], v[memoryAt] = s.cpuSeconds(s.host.self(), own), float64(own.memory)
 		if s.head.Server == bench.SameProcess {
 			setDisk(v, own)
 		}
 	}
-	if cpu, ok := s.host.ownCPU(); ok {
-		v[cpuAt] = cpu.Seconds()
-	}
 	if s.head.Server == bench.SameHost {
 		v[serverCPU], v[serverMemory] = math.NaN(), math.NaN()
 		if p, err := s.host.process(s.head.PID); err == nil {
-			v[serverCPU], v[serverMemory] = p.cpu.Seconds(), float64(p.memory)
+			v[serverCPU], v[serverMemory] = s.cpuSeconds(s.head.PID, p), float64(p.memory)
 			setDisk(v, p)
 		}
 	}
+}
+
+func (s *Sampler) cpuSeconds(pid int, p process) float64 {
+	if fine, ok := s.host.cpu(pid); ok {
+		return fine.Seconds()
+	}
+	return p.cpu.Seconds()
 }
 
 func setDisk(v *[observables]float64, p process) {

@@ -29,7 +29,7 @@ type machine struct {
 
 func (m machine) name() string                  { return m.host }
 func (m machine) self() int                     { return m.pid }
-func (m machine) ownCPU() (time.Duration, bool) { return 0, false }
+func (m machine) cpu(int) (time.Duration, bool) { return 0, false }
 func (m machine) process(pid int) (process, error) {
 	if f := m.processes[pid]; f != nil {
 		return f(), nil
@@ -149,11 +149,21 @@ func TestThisProcess(t *testing.T) {
 	if err != nil || p.memory <= 0 || p.age <= 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
-	before, ok := h.ownCPU()
+	// The fine clock and the ticks of /proc, each rounded down twice, are the same time, of other processes too.
+	for _, pid := range []int{h.self(), os.Getppid()} {
+		coarse, err := h.process(pid)
+		if fine, ok := h.cpu(pid); err == nil && (!ok || fine < coarse.cpu-2*time.Second/ticksPerSecond) {
+			t.Errorf("process %d: %v by its clock (%v), %v in /proc", pid, fine, ok, coarse.cpu)
+		}
+	}
+	if _, ok := h.cpu(0); ok {
+		t.Error("process 0 has a clock")
+	}
+	before, ok := h.cpu(h.self())
 	for x, n := 1.0, 0; n < 1e6; n++ {
 		x = math.Sqrt(x + float64(n))
 	}
-	if after, _ := h.ownCPU(); !ok || after < before || after == 0 {
+	if after, _ := h.cpu(h.self()); !ok || after < before || after == 0 {
 		t.Errorf("CPU time %v, then %v", before, after)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -163,7 +164,10 @@ func (s *studying) mapReduce20x(ctx context.Context) (err error) {
 	}
 	for _, row := range m.result.Rows {
 		x := s.result.Row(row.ID)
-		x.Skipped, x.Error = row.Skipped, row.Error
+		x.Skipped = row.Skipped
+		if !strings.HasPrefix(row.Error, notRunPrefix) {
+			x.Error = row.Error
+		}
 		if row.Seconds == nil {
 			continue
 		}

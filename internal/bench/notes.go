@@ -17,7 +17,7 @@ const (
 	leastFar = 0.05
 	// slowFirst is how many times the median of the rest a first run has to take.
 	slowFirst = 1.1
-	// wide is the half width of an interval, as a share of the median, from which more runs are suggested.
+	// wide is the margin of a median from which more runs are suggested.
 	wide = 0.05
 )
 
@@ -129,15 +129,35 @@ func (r *Row) notes(base string, warmup int) (notes []Note) {
 		add(NoteOutlier, o.Round, o.Ratio, "run %d of %s took %.4g s, %.0f%% %s the median: far from the other runs (modified z-score %.1f), and counted all the same",
 			o.Round, r.ID, o.Seconds, 100*math.Abs(o.Ratio-1), how, o.Distance)
 	}
-	if ci, n := r.Seconds.CI, len(r.Seconds.All); ci != nil && r.Seconds.Median > 0 {
-		if half := (ci[1] - ci[0]) / 2 / r.Seconds.Median; half > wide {
-			runs := math.Ceil(float64(n)*(half/wide)*(half/wide) - 1e-9)
-			add(NoteNoisy, 0, runs, "the median of %s is known to ±%.0f%%; about %.0f runs in all would make that ±%.0f%%, if the width shrinks with the square root of the runs",
-				r.ID, 100*half, runs, 100*wide)
-		}
+	if by := r.Seconds.Margin(); by > wide {
+		runs := runsFor(r.Seconds.All, wide)
+		add(NoteNoisy, 0, float64(runs), "the median of %s is known to ±%.0f%%; about %d runs in all would make that ±%.0f%%, if they vary like these", r.ID, 100*by, runs, 100*wide)
 	}
 	if v := r.Versus; v != nil && !v.Shown && CanShow(v.RunsA, v.RunsB) {
 		add(NoteSame, 0, float64(v.Needed), "no difference between %s and %s is shown (p=%.2f, n=%d+%d)", base, r.ID, v.P, v.RunsA, v.RunsB)
 	}
 	return notes
+}
+
+// enoughToTrim is the least number of runs whose interval leaves the slowest and the fastest out.
+const enoughToTrim = 9
+
+// runsFor is how many runs in all would bring the margin of the median down to a share of it: by the notch of McGill,
+// Tukey and Larsen ("Variations of box plots", The American Statistician 32 (1978) 12-16), which is 1.57 times the
+// interquartile range over the square root of the runs. The range is used because a single slow run does not move it,
+// as it moves the interval of few runs. It is a guess: of few runs the range itself is known badly.
+func runsFor(seconds []float64, share float64) int {
+	x := slices.Sorted(slices.Values(seconds))
+	root := 1.57 * (quantile(x, 0.75) - quantile(x, 0.25)) / (share * median(x))
+	return max(int(math.Ceil(root*root-1e-9)), len(x)+1, enoughToTrim)
+}
+
+// quantile lies between the two values next to it; x ascends.
+func quantile(x []float64, q float64) float64 {
+	at := q * float64(len(x)-1)
+	i := int(at)
+	if i+1 >= len(x) {
+		return x[len(x)-1]
+	}
+	return x[i] + (at-float64(i))*(x[i+1]-x[i])
 }

@@ -52,7 +52,7 @@ func TestNotes(t *testing.T) {
 		{"calm", 0, [][]float64{{1, 1.01, 1.02, 1.03, 1.02, 1.01}, {2, 2.01, 2.02, 2.03, 2.02, 2.01}}, nil},
 		{"slow first run", 1, [][]float64{{2.1, 1, 1.01, 0.99, 1, 1.02}}, []string{
 			NoteFirstRun + " the first run of r0 took 2.1 times the median of the rest: warm up with --warmup 2",
-			NoteNoisy + " the median of r0 is known to ±55%",
+			NoteNoisy + " the median of r0 is known to ±109%; about 9 runs",
 		}},
 		{"slower, but not the first", 0, [][]float64{{1, 2.1, 1, 1.01, 0.99, 1, 1.02, 1, 1}}, []string{
 			NoteOutlier + " run 2 of r0 took 2.1 s, 110% above the median",
@@ -60,8 +60,8 @@ func TestNotes(t *testing.T) {
 		{"no difference", 0, [][]float64{{1, 1.01, 1.02, 1.03, 1.02, 1.01}, {1.01, 1, 1.02, 1.03, 1.02, 1}}, []string{
 			NoteSame + " no difference between r0 and r1 is shown (p=",
 		}},
-		// Half the interval is 10 % of the median with 10 runs: a quarter of that is wanted, which takes four times the runs.
-		{"wide", 0, [][]float64{{0.85, 0.9, 0.95, 0.97, 1, 1, 1.03, 1.05, 1.1, 1.15}}, []string{NoteNoisy + " the median of r0 is known to ±10%; about 40 runs"}},
+		// The quartiles of 1, 1.1, … 1.9 are 1.225 and 1.675, the median is 1.45: (1.57 · 0.45 / (0.05 · 1.45))² = 94.96.
+		{"wide", 0, [][]float64{{1.9, 1, 1.8, 1.1, 1.7, 1.2, 1.6, 1.3, 1.5, 1.4}}, []string{NoteNoisy + " the median of r0 is known to ±24%; about 95 runs in all would make that ±5%"}},
 	} {
 		r := Result{Context: Context{Schedule: &Schedule{Warmup: c.warmup}}}
 		for i, x := range c.times {

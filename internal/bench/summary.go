@@ -32,6 +32,14 @@ func (s *Seconds) Spread() float64 {
 	return (s.Max - s.Min) / s.Median
 }
 
+// Margin is how far the farther end of the interval is from the median, as a share of it; 0 when there is no interval.
+func (s *Seconds) Margin() float64 {
+	if s.CI == nil || s.Median == 0 {
+		return 0
+	}
+	return max(s.CI[1]-s.Median, s.Median-s.CI[0]) / s.Median
+}
+
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)

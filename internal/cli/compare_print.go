@@ -43,7 +43,7 @@ func (c *comparison) table(set *comparedSet) *report.Table {
 		for i, s := range row.Sides {
 			cells = append(cells, sideTime(u, s))
 			if two {
-				cells = append(cells, halfWidth(s.Seconds))
+				cells = append(cells, margin(s.Seconds))
 			} else if i > 0 {
 				cells = append(cells, changeCell(s.Versus))
 			}
@@ -107,12 +107,12 @@ func sideTime(u report.Unit, s comparedSide) report.Cell {
 	return u.Time(s.Seconds.Median)
 }
 
-// halfWidth is half the interval of a median, as a share of it.
-func halfWidth(s *bench.Seconds) report.Cell {
+// margin is how far the interval of a median reaches, as a share of it.
+func margin(s *bench.Seconds) report.Cell {
 	if s == nil || s.CI == nil || s.Median == 0 {
 		return report.Missing()
 	}
-	return report.Percent((s.CI[1]-s.CI[0])/2/s.Median, 0)
+	return report.Percent(s.Margin(), 0)
 }
 
 func changeCell(v *bench.Versus) report.Cell {
@@ -149,7 +149,7 @@ func (c *comparison) notes() []string {
 	for _, r := range c.Results {
 		notes = append(notes, fmt.Sprintf("%s: %s, %s, %s", r.Name, r.Started, times(r.Runs), r.File))
 	}
-	notes = append(notes, "times are medians, ± half their 95 % interval; change is the middle of all ratios of two runs, negative when "+
+	notes = append(notes, "times are medians, ± how far their 95 % interval reaches; change is the middle of all ratios of two runs, negative when "+
 		c.Results[len(c.Results)-1].Name+" is faster; ~ no difference is shown (p is 0.05 or more)")
 	return append(append(notes, c.doubts()...), c.missing()...)
 }

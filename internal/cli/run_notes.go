@@ -23,7 +23,7 @@ func timeNotes(r *bench.Result) (lines []string) {
 			of[n.Kind] = append(of[n.Kind], fmt.Sprintf("%s %.1f×", n.Row, n.Value))
 			_, advice, _ = strings.Cut(n.Text, ": ")
 		case bench.NoteOutlier:
-			outliers = append(outliers, n.Text)
+			outliers = append(outliers, outlierText(r, n))
 		case bench.NoteNoisy:
 			of[n.Kind] = append(of[n.Kind], fmt.Sprintf("%s %s", n.Row, report.Thousands(int64(n.Value))))
 		case bench.NoteSame:
@@ -39,12 +39,30 @@ func timeNotes(r *bench.Result) (lines []string) {
 	}
 	add(bench.NoteSame, "no difference from "+firstMeasured(r)+" is shown (Mann-Whitney, p is 0.05 or more): %s")
 	add(bench.NoteFirstRun, "the first run was markedly slower than the median of the rest, %s: "+advice)
-	lines = append(lines, outliers[:min(len(outliers), mostOutliers)]...)
-	if more := len(outliers) - mostOutliers; more > 0 {
-		lines = append(lines, fmt.Sprintf("%d more runs are far from the others (-o json names them)", more))
+	if len(outliers) > 0 {
+		text := "far from the other runs of their row, and counted all the same: " + strings.Join(outliers[:min(len(outliers), mostOutliers)], "; ")
+		if more := len(outliers) - mostOutliers; more > 0 {
+			text += fmt.Sprintf("; %d more, which -o json names", more)
+		}
+		lines = append(lines, text)
 	}
-	add(bench.NoteNoisy, "runs in all that would make the spread ±5%%: %s (if it shrinks with the square root of the runs)")
+	add(bench.NoteNoisy, "runs in all that would make the spread ±5%%: %s (a guess from the range of the middle half)")
 	return lines
+}
+
+// outlierText is the note of an outlier among others.
+func outlierText(r *bench.Result, n bench.Note) string {
+	row := rowOf(r, n.Row)
+	if row == nil {
+		return n.Text
+	}
+	for _, o := range row.Outliers {
+		if o.Round == n.Round {
+			u := report.UnitFor(o.Seconds)
+			return fmt.Sprintf("run %d of %s, %s %s, %s off the median (modified z-score %.1f)", o.Round, n.Row, u.Time(o.Seconds).Text, u.Name, report.Change(o.Ratio-1).Text, o.Distance)
+		}
+	}
+	return n.Text
 }
 
 // scheduleNote says how the runs were arranged; "" where the result does not.

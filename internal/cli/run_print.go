@@ -119,8 +119,7 @@ func timesTable(r *bench.Result) *report.Table {
 		switch {
 		case row.Seconds.CI != nil:
 			ci = true
-			half := (row.Seconds.CI[1] - row.Seconds.CI[0]) / 2 / row.Seconds.Median
-			spread = report.Cell{Text: "±" + report.Percent(half, 0).Text}
+			spread = report.Cell{Text: "±" + report.Percent(row.Seconds.Margin(), 0).Text}
 		case len(row.Seconds.All) > 1:
 			spread = report.Percent(row.Seconds.Spread(), 0)
 		}
@@ -139,7 +138,7 @@ func timesTable(r *bench.Result) *report.Table {
 	}
 	switch {
 	case ci:
-		t.Notes = append(t.Notes, "times are medians; spread is half their 95 % confidence interval")
+		t.Notes = append(t.Notes, "times are medians; spread is how far their 95 % interval reaches")
 	case runs > 1:
 		t.Notes = append(t.Notes, "times are medians; spread is (slowest - fastest) / median")
 	}

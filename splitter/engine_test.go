@@ -180,7 +180,11 @@ func TestEngineSplits(t *testing.T) {
 	client := engine(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	data := map[string][]any{}
-	for range 4000 {
+	documents := 4000
+	if testing.Short() {
+		documents = 1000
+	}
+	for range documents {
 		data["numbers"] = append(data["numbers"], int32(r.IntN(1000)))
 		data["all"] = append(data["all"], every[r.IntN(len(every))])
 		v := any(r.IntN(50))
@@ -216,7 +220,7 @@ func TestEngineSplits(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if rep.Total != 4000 || rep.Strategy != strategy {
+						if rep.Total != int64(documents) || rep.Strategy != strategy {
 							t.Errorf("%+v", rep)
 						}
 						switch name {

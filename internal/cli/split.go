@@ -104,24 +104,21 @@ func benchSplit(r *splitter.Report) *bench.Split {
 // bounds shows both ends of a range.
 func bounds(r splitter.Range) (from, to string) { return r.From(), r.To() }
 
-// maxBound is how much of a bound tables show.
-const maxBound = 28
-
 func splitTable(r splitResult) *report.Table {
+	keys := strings.Join(append([]string{r.Dataset.Key}, r.Then...), ", ")
 	t := &report.Table{
-		Title: fmt.Sprintf("%s in ranges of %s", r.Dataset.NS, r.Dataset.Key),
+		Title: fmt.Sprintf("%s in ranges of %s", r.Dataset.NS, keys),
 		Columns: []report.Column{
-			{Title: "#", Name: "range"}, {Title: "from", Max: maxBound}, {Title: "to", Max: maxBound}, {Title: "documents"}, {Title: "share"},
+			{Title: "#", Name: "range"}, {Title: "from"}, {Title: "to"}, {Title: "documents"}, {Title: "share"},
 		},
 	}
-	var held int64
+	short := shortBounds(r.Pieces)
 	for i, p := range r.Pieces {
 		share := 0.0
 		if r.Documents > 0 {
 			share = float64(p.Documents) / float64(r.Documents)
 		}
-		t.Add(report.Int(int64(i+1)), report.Str(p.From), report.Str(p.To), report.Int(p.Documents), report.Percent(share, 1))
-		held += p.Documents
+		t.Add(report.Int(int64(i+1)), report.Cell{Text: short[p.From], Raw: p.From}, report.Cell{Text: short[p.To], Raw: p.To}, report.Int(p.Documents), report.Percent(share, 1))
 	}
 	t.Notes = append(t.Notes, proof(r.Split))
 	if r.Fewer != "" {
@@ -134,7 +131,7 @@ func splitTable(r splitResult) *report.Table {
 	switch {
 	case len(r.Then) > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("documents with one %s can be in several ranges: these suit jobs that group by %s",
-			r.Dataset.Key, strings.Join(append([]string{r.Dataset.Key}, r.Then...), ", ")))
+			r.Dataset.Key, keys))
 	case r.Imbalance > heavy && r.next != "":
 		t.Notes = append(t.Notes, fmt.Sprintf("single values of %s are heavy; --then %s cuts within them along index %s, for jobs that group by both", r.Dataset.Key, r.next, r.Index))
 	}

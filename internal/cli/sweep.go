@@ -143,7 +143,8 @@ func (s *sweeping) documents(ctx context.Context, prefill int64) error {
 
 // points makes the list of points, and checks the key when any of them has an index.
 func (s *sweeping) points(g sweep.Grid) error {
-	s.conf.Points, s.result.Skipped = g.Points(s.conf.Documents)
+	points, skipped := g.Points(s.conf.Documents)
+	s.conf.Points, s.result.Skipped = points, append([]sweep.Skip{}, skipped...)
 	if len(s.conf.Points) == 0 {
 		return usageError("--sweep: no point is left: %s", s.result.Skipped[0].Reason)
 	}
@@ -213,7 +214,7 @@ func (s *sweeping) run(ctx context.Context) error {
 	}
 	samples, stopped := sweep.Run(ctx, s.conf)
 	r.Points = sweep.Summarize(s.conf.Points, samples)
-	r.Costs = sweep.Costs(r.Points)
+	r.Costs = append([]sweep.Cost{}, sweep.Costs(r.Points)...)
 	r.Best, r.BestAcked = bestPoint(r.Points, true), bestPoint(r.Points, false)
 	end := a.explain(stopped, s.t)
 	if end == nil {
@@ -268,22 +269,21 @@ func (s *sweeping) observe(ctx context.Context) func() {
 		return func() {}
 	}
 	sampler := telemetry.Open(ctx, telemetry.Config{Client: client, Interval: time.Hour}) // beginning and end are enough
-	s.result.CPU = "server"
+	kind, seconds := "server", func(u *bench.Usage) *float64 { return u.ServerCPUSeconds }
 	if sampler.Telemetry().Server == bench.SameProcess {
-		s.result.CPU = "shared"
+		kind, seconds = "shared", func(u *bench.Usage) *float64 { return u.ProcessCPUSeconds }
 	}
-	s.conf.Observe = func(ctx context.Context) func() *float64 {
+	observe := func(ctx context.Context) func() *float64 {
 		span := sampler.Start(ctx)
 		return func() *float64 {
-			used, _ := span.End()
-			if used == nil {
-				return nil
+			if used, _ := span.End(); used != nil {
+				return seconds(used)
 			}
-			if s.result.CPU == "shared" {
-				return used.ProcessCPUSeconds
-			}
-			return used.ServerCPUSeconds
+			return nil
 		}
+	}
+	if observe(ctx)() != nil { // servers need not tell
+		s.result.CPU, s.conf.Observe = kind, observe
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)

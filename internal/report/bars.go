@@ -15,7 +15,7 @@ type Bars struct {
 
 // How wide bars are, in characters: below the least they show too little, above the most they show no more.
 const (
-	leastBar = 8
+	leastBar = 6
 	mostBar  = 40
 )
 

@@ -10,9 +10,9 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"WHAT IS KEPT", "save keep"},
 	},
 	"seed": {
-		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit"},
-		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate count-only plan"},
-		{"HOW THEY ARE LOADED", "writers batch ordered write-concern index drop append"},
+		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},
+		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate resume count-only plan"},
+		{"HOW THEY ARE LOADED", "writers batch ordered write-concern retries index drop append verbose"},
 		{"A SWEEP", "sweep runs save"},
 	},
 }

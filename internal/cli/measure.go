@@ -71,6 +71,7 @@ func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	defer m.observe(ctx)()
 	if m.result.Context.Schedule == nil {
 		m.result.Context.Schedule = m.o.schedule()
+		m.o.record(m.result.Context.Options, m.result.Context.Schedule)
 	}
 	if err := m.file.Begin(&m.result); err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func TestSeedCommandIsReproduced(t *testing.T) {
 // What a run saves makes the command that made it.
 func TestCommandOfARunIsReproduced(t *testing.T) {
 	s := newSession(t)
-	args := []string{"run", "--docs", "2000", "--rows", "agg,agg-ranges", "--runs", "2", "--threads", "2", "--save", "r.ndjson"}
+	args := []string{"run", "--docs", "2000", "--rows", "agg,agg-ranges", "--runs", "2", "--shuffle-seed", "7", "--threads", "2", "--save", "r.ndjson"}
 	if code, _, errs := s.run(args...); code != 0 {
 		t.Fatal(errs)
 	}
@@ -102,7 +102,7 @@ func TestCommandOfARunIsReproduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "mrbench run --docs 2000 --rows agg,agg-ranges --runs 2 --threads 2</code>"; !strings.Contains(string(page), want) {
+	if want := "mrbench run --docs 2000 --rows agg,agg-ranges --runs 2 --shuffle-seed 7 --threads 2</code>"; !strings.Contains(string(page), want) {
 		i := strings.Index(string(page), "<code>")
 		t.Errorf("no %s, but %.200s", want, string(page)[max(0, i):])
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -71,7 +72,7 @@ func durationFlag(c *cobra.Command, p *time.Duration, name, usage string) {
 
 // schedule is what is recorded; a seed is drawn when none was given.
 func (o scheduleOptions) schedule() *bench.Schedule {
-	s := &bench.Schedule{Runs: o.runs, Warmup: o.warmup, BudgetSeconds: o.budget.Seconds(), PauseSeconds: o.pause.Seconds(), Prepare: o.prepare}
+	s := &bench.Schedule{Runs: o.runs, Warmup: o.warmup, BudgetSeconds: o.budget.Seconds(), PauseSeconds: o.pause.Seconds(), Prepare: withoutPasswords(o.prepare)}
 	switch o.shuffle {
 	case shuffleOff:
 	case shuffleAuto, "":
@@ -83,6 +84,19 @@ func (o scheduleOptions) schedule() *bench.Schedule {
 		}
 	}
 	return s
+}
+
+// record puts into the options what they do not say as flags: the seed that was drawn. A command loses its passwords.
+func (o scheduleOptions) record(options map[string]any, s *bench.Schedule) {
+	if options == nil {
+		return
+	}
+	if s.Shuffle != nil {
+		options["shuffle-seed"] = strconv.FormatUint(*s.Shuffle, 10)
+	}
+	if s.Prepare != "" {
+		options["prepare"] = s.Prepare
+	}
 }
 
 // before waits and runs the command that was asked for.
@@ -105,10 +119,16 @@ func (o scheduleOptions) before(ctx context.Context, a *app, t bench.Turn) error
 		if t.Warmup {
 			what = "a warm-up of " + t.Row
 		}
-		return fmt.Errorf("--prepare %q failed before %s: %w: %s", o.prepare, what, err, lastLines(out, 5))
+		return fmt.Errorf("--prepare %q failed before %s: %w: %s", withoutPasswords(o.prepare), what, err, lastLines(out, 5))
 	}
 	return nil
 }
+
+// password finds the password of a connection string within a command.
+var password = regexp.MustCompile(`(\w://[^\s:/@]+:)[^\s'"]+(@)`)
+
+// withoutPasswords is a command as it is saved and shown.
+func withoutPasswords(command string) string { return password.ReplaceAllString(command, "$1***$2") }
 
 // waitForPipes is how long output is waited for after a command was ended whose children live on.
 const waitForPipes = 2 * time.Second

@@ -192,6 +192,7 @@ func TestUsageErrors(t *testing.T) {
 		{args: "run", file: "ns: local.x", want: "admin, config and local are refused"},
 		{args: "seed", file: "drop: true", want: "unknown key drop"},
 		{args: "clean", file: "data: true", want: "unknown key data"},
+		{args: "run", file: "prepare: rm -rf x", want: "unknown key prepare"},
 		{args: "run --config missing.yaml", want: "configuration: open"},
 	} {
 		t.Run(c.args+c.file, func(t *testing.T) {

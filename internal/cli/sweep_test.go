@@ -15,17 +15,23 @@ import (
 // docs/result-format.md names every field of a sweep's lines.
 func TestSweepLinesAreDocumented(t *testing.T) {
 	t.Parallel()
+	documented(t, "\n## Sweeps\n",
+		sweepLine{}, sweepSampleLine{Sample: sweep.Sample{Error: "x"}}, sweepEndLine{Warnings: []string{""}}, sweep.Result{Error: "x"}, sweep.Cost{}, sweep.Skip{})
+}
+
+// documented checks that a section of docs/result-format.md names every field of the values.
+func documented(t *testing.T, section string, values ...any) {
+	t.Helper()
 	b, err := os.ReadFile("../../docs/result-format.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, ok := strings.Cut(string(b), "\n## Sweeps\n")
+	_, text, ok := strings.Cut(string(b), section)
 	if !ok {
-		t.Fatal("no section on sweeps")
+		t.Fatalf("no section %q", section)
 	}
-	for _, v := range []any{
-		sweepLine{}, sweepSampleLine{Sample: sweep.Sample{Error: "x"}}, sweepEndLine{Warnings: []string{""}}, sweep.Result{Error: "x"}, sweep.Cost{}, sweep.Skip{},
-	} {
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, v := range values {
 		line, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)

@@ -107,7 +107,7 @@ func (a *app) render(r *bench.Result, name string) error {
 			tables = append(tables, t)
 		}
 	}
-	return page.Write(a.env.Stdout, page.Page{Result: r, Tables: tables, Command: a.reproduce(r), Source: name})
+	return page.Write(a.env.Stdout, page.Page{Result: r, Findings: timeNotes(r), Tables: tables, Command: a.reproduce(r), Source: name})
 }
 
 // replaceFile writes a file as a whole, or not at all.

@@ -78,7 +78,7 @@ func ladder() Page {
 		r.Rows = append(r.Rows, row)
 	}
 	r.Annotate()
-	return Page{Result: r, Tables: []*report.Table{timesTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
+	return Page{Result: r, Findings: texts(r.Notes), Tables: []*report.Table{timesTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
 		Command: "mrbench run --ladder --runs 10 --warmup 1 --uri 'mongodb://reader:***@db1.example.net:27017,db2.example.net:27017/?replicaSet=rs0' --ns shop.orders --key customer"}
 }
 
@@ -122,7 +122,14 @@ func small(t testing.TB) Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Page{Result: rs[0], Tables: []*report.Table{timesTable(rs[0])}, Command: "mrbench run --rows mr,mr-ranges,agg --threads 2", Source: "small.ndjson"}
+	return Page{Result: rs[0], Findings: texts(rs[0].Notes), Tables: []*report.Table{timesTable(rs[0])}, Command: "mrbench run --rows mr,mr-ranges,agg --threads 2", Source: "small.ndjson"}
+}
+
+func texts(notes []bench.Note) (all []string) {
+	for _, n := range notes {
+		all = append(all, n.Text)
+	}
+	return all
 }
 
 // timesTable stands for the tables that a terminal shows.
@@ -131,7 +138,7 @@ func timesTable(r *bench.Result) *report.Table {
 	t := &report.Table{
 		Title:   "times",
 		Columns: []report.Column{{Title: "row", Left: true}, {Title: "thr"}, {Title: "rng"}, {Title: "wall ms"}, {Title: "fastest ms"}, {Title: "slowest ms"}, {Title: "merge ms", Drop: 1}, {Title: "what", Left: true}},
-		Notes:   []string{"times are medians"},
+		Notes:   append(texts(r.Notes), "times are medians"),
 	}
 	for _, row := range r.Rows {
 		if row.Seconds == nil {

@@ -14,6 +14,8 @@ import (
 // Page is what is shown.
 type Page struct {
 	Result *bench.Result
+	// Findings are what the times themselves show, one a line.
+	Findings []string
 	// Tables are shown below the figures. Long ones are cut.
 	Tables []*report.Table
 	// Command makes such a result again, in one line or several; "" when that is not known.
@@ -37,13 +39,13 @@ func Write(w io.Writer, p Page) error {
 	r := p.Result
 	v := view{
 		Title: fmt.Sprintf("%s: %s documents counted by %s", r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key),
-		Lead:  lead(r), Tiles: tiles(r), Remarks: remarks(r), Findings: findings(r),
+		Lead:  lead(r), Tiles: tiles(r), Remarks: remarks(r), Findings: findings(p.Findings),
 		Ladder: ladderOf(r), Timelines: timelines(r), Load: loadOf(r),
 		Command: p.Command, Facts: facts(r), Source: p.Source, Mrbench: r.Context.Mrbench,
 	}
 	v.Speedups = speedupsOf(r)
 	for i, t := range p.Tables {
-		v.Tables = append(v.Tables, tableOf(i, t))
+		v.Tables = append(v.Tables, tableOf(i, t, v.Findings))
 	}
 	var b strings.Builder
 	if err := pages.Execute(&b, v); err != nil {

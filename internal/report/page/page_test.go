@@ -236,3 +236,21 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// What is told under a figure is not told again under a table.
+func TestFindingsAreToldOnce(t *testing.T) {
+	p := ladder()
+	page := string(render(t, p))
+	if len(p.Findings) == 0 {
+		t.Fatal("no findings")
+	}
+	for _, f := range p.Findings {
+		if n := strings.Count(page, f); n != 1 {
+			t.Errorf("%q is told %d times", f, n)
+		}
+	}
+	p.Findings = slices.Repeat([]string{"x"}, mostFindings+5)
+	if page := string(render(t, p)); strings.Count(page, "<li>x</li>") != mostFindings || !strings.Contains(page, "5 more are in the result file") {
+		t.Error("many findings are not cut with a word")
+	}
+}

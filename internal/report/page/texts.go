@@ -109,17 +109,12 @@ func remarks(r *bench.Result) []remark {
 	return all
 }
 
-// mostFindings is how many notes on the times are shown.
-const mostFindings = 20
+// mostFindings is how many findings are shown.
+const mostFindings = 30
 
-// findings are what the times themselves show.
-func findings(r *bench.Result) []string {
-	var all []string
-	for i, n := range r.Notes {
-		if i == mostFindings {
-			return append(all, fmt.Sprintf("%d more are in the result file", len(r.Notes)-i))
-		}
-		all = append(all, n.Text)
+func findings(all []string) []string {
+	if more := len(all) - mostFindings; more > 0 {
+		return append(slices.Clone(all[:mostFindings]), fmt.Sprintf("%d more are in the result file", more))
 	}
 	return all
 }
@@ -212,8 +207,14 @@ type cell struct {
 // mostLines is how many lines of a table are shown.
 const mostLines = 64
 
-func tableOf(i int, t *report.Table) table {
-	v := table{ID: fmt.Sprintf("table-%d", i+1), Title: t.Title, Notes: t.Notes}
+// tableOf prepares a table. Notes that are told elsewhere are left out.
+func tableOf(i int, t *report.Table, told []string) table {
+	v := table{ID: fmt.Sprintf("table-%d", i+1), Title: t.Title}
+	for _, n := range t.Notes {
+		if !slices.Contains(told, n) {
+			v.Notes = append(v.Notes, n)
+		}
+	}
 	if v.Title == "" {
 		v.Title = "What was counted"
 	}
@@ -223,7 +224,7 @@ func tableOf(i int, t *report.Table) table {
 	}
 	for n, row := range t.Rows {
 		if n == mostLines {
-			v.Notes = append(slices.Clone(v.Notes), fmt.Sprintf("%s more lines are in the result file", report.Thousands(int64(len(t.Rows)-n))))
+			v.Notes = append(v.Notes, fmt.Sprintf("%s more lines are in the result file", report.Thousands(int64(len(t.Rows)-n))))
 			break
 		}
 		var line []cell

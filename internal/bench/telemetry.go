@@ -20,14 +20,15 @@ type Usage struct {
 const (
 	SameProcess = "same process"
 	SameHost    = "same host"
-	OtherHost   = "other host"
+	Elsewhere   = "elsewhere" // on another host, or in a container of this one: its process can't be seen
+	Unknown     = "unknown"   // it does not say
 )
 
 // Telemetry is the load of server and host while rows ran.
 type Telemetry struct {
 	IntervalSeconds float64  `json:"interval_seconds"` // between samples
-	Server          string   `json:"server"`           // SameProcess, SameHost or OtherHost
-	PID             int      `json:"pid,omitempty"`    // of the server's process; 0 when it is on another host
+	Server          string   `json:"server"`           // SameProcess, SameHost, Elsewhere or Unknown
+	PID             int      `json:"pid,omitempty"`    // of the server's process; 0 when it can't be seen
 	Notes           []string `json:"notes,omitempty"`  // what is missing, and why
 	Runs            []Series `json:"runs,omitempty"`   // in files each is a line of its own
 }

@@ -39,14 +39,14 @@ var serverNames = []string{"mongod", "mongos", "mrbench"}
 // here (a server in a container, or behind a tunnel), so name and age must fit as well.
 func locate(h host, s *status) (where string, pid int, note string) {
 	if s == nil || s.pid == 0 {
-		return bench.OtherHost, 0, "serverStatus does not say which process the server is: its CPU time and memory are not known"
+		return bench.Unknown, 0, "serverStatus does not say which process the server is: its CPU time and memory are not known"
 	}
 	name := s.host
 	if n, _, err := net.SplitHostPort(name); err == nil {
 		name = n
 	}
 	far := func(why string) (string, int, string) {
-		return bench.OtherHost, 0, fmt.Sprintf("the server's process can't be seen from here (%s): its disk is not known, and its CPU time and memory are what serverStatus says", why)
+		return bench.Elsewhere, 0, fmt.Sprintf("the server's process can't be seen from here (%s): its disk is not known, and its CPU time and memory are what serverStatus says", why)
 	}
 	if !strings.EqualFold(name, h.name()) {
 		return far(fmt.Sprintf("it runs on %s, mrbench on %s", name, h.name()))

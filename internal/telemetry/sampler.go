@@ -58,7 +58,7 @@ func open(ctx context.Context, c Config, h host, ask func(context.Context) (bson
 	if s.interval <= 0 {
 		s.interval = DefaultInterval
 	}
-	s.head = bench.Telemetry{IntervalSeconds: s.interval.Seconds(), Server: bench.OtherHost}
+	s.head = bench.Telemetry{IntervalSeconds: s.interval.Seconds(), Server: bench.Unknown}
 	note := func(format string, args ...any) { s.head.Notes = append(s.head.Notes, fmt.Sprintf(format, args...)) }
 	st, err := s.status(ctx)
 	if err != nil {
@@ -250,7 +250,7 @@ func (sp *Span) withStatus(p point) (point, bool) {
 	}
 	for i, v := range st.values {
 		// What the server says of its process is not mixed with what the system says of it.
-		if sp.s.head.Server != bench.OtherHost && (i == serverCPU || i == serverMemory) {
+		if (sp.s.head.Server == bench.SameHost || sp.s.head.Server == bench.SameProcess) && (i == serverCPU || i == serverMemory) {
 			continue
 		}
 		if math.IsNaN(p.values[i]) {

@@ -87,17 +87,17 @@ func TestLocate(t *testing.T) {
 		want string
 		note string
 	}{
-		{"nothing known", nil, bench.OtherHost, "does not say"},
+		{"nothing known", nil, bench.Unknown, "does not say"},
 		{"engine in process", &status{host: "here", process: "mrbench", pid: 10}, bench.SameProcess, ""},
 		{"on this host", &status{host: "here:27017", process: "mongod", pid: 20, uptime: time.Hour - time.Second}, bench.SameHost, ""},
 		{"name in other case", &status{host: "HERE", process: "mongod", pid: 20, uptime: time.Hour}, bench.SameHost, ""},
-		{"elsewhere", &status{host: "db1", process: "mongod", pid: 20, uptime: time.Hour}, bench.OtherHost, "it runs on db1, mrbench on here"},
-		{"container: id of another process", &status{host: "here", process: "mongod", pid: 30, uptime: time.Hour}, bench.OtherHost, "process 30 of this host is another one"},
-		{"container: younger than the process", &status{host: "here", process: "mongod", pid: 20, uptime: time.Minute}, bench.OtherHost, "another one"},
-		{"container: no such process", &status{host: "here", process: "mongod", pid: 99, uptime: time.Hour}, bench.OtherHost, "not exist"},
+		{"elsewhere", &status{host: "db1", process: "mongod", pid: 20, uptime: time.Hour}, bench.Elsewhere, "it runs on db1, mrbench on here"},
+		{"container: id of another process", &status{host: "here", process: "mongod", pid: 30, uptime: time.Hour}, bench.Elsewhere, "process 30 of this host is another one"},
+		{"container: younger than the process", &status{host: "here", process: "mongod", pid: 20, uptime: time.Minute}, bench.Elsewhere, "another one"},
+		{"container: no such process", &status{host: "here", process: "mongod", pid: 99, uptime: time.Hour}, bench.Elsewhere, "not exist"},
 	} {
 		where, pid, note := locate(h, c.s)
-		if where != c.want || (pid != 0) != (where != bench.OtherHost) || (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
+		if where != c.want || (pid != 0) != (where == bench.SameHost || where == bench.SameProcess) || (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
 			t.Errorf("%s: %q, process %d, note %q; want %q with %q", c.name, where, pid, note, c.want, c.note)
 		}
 	}
@@ -342,4 +342,30 @@ func TestNothingIsObserved(t *testing.T) {
 	if usage != nil || series != nil || s.Telemetry() != nil || s.Trouble() != "" {
 		t.Errorf("%v %v", usage, series)
 	}
+}
+
+// What a server on another host says of itself is taken; its disk stays unknown.
+func TestServerElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := growing(t)
+		start := time.Now()
+		s := open(t.Context(), Config{}, h, func(context.Context) (bson.Raw, error) {
+			return reply(t, bson.D{
+				{Key: "host", Value: "db1"}, {Key: "process", Value: "mongod"}, {Key: "pid", Value: 2}, {Key: "mem", Value: bson.D{{Key: "resident", Value: 64}}},
+				{Key: "extra_info", Value: bson.D{{Key: "user_time_us", Value: time.Since(start).Microseconds() * 3}, {Key: "system_time_us", Value: 0}}},
+			}), nil
+		})
+		span := s.Start(t.Context())
+		time.Sleep(time.Second)
+		u, series := span.End()
+		if u.ServerCPUSeconds == nil || *u.ServerCPUSeconds != 3 || *u.ServerPeakBytes != 64<<20 || *u.ClientCPUSeconds != 0.5 || u.DiskWrittenBytes != nil || u.ProcessCPUSeconds != nil {
+			t.Errorf("%+v", u)
+		}
+		if d := cmp.Diff([]float64{3, 3, 3, 3}, series.ServerCPU); d != "" {
+			t.Error(d)
+		}
+		if head := s.Telemetry(); head.Server != bench.Elsewhere || head.PID != 0 || len(head.Notes) != 1 || !strings.Contains(head.Notes[0], "db1") {
+			t.Errorf("%+v", head)
+		}
+	})
 }

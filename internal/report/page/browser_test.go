@@ -43,12 +43,18 @@ func browser(t *testing.T) string {
 func run(t *testing.T, args ...string) []byte {
 	t.Helper()
 	path := browser(t)
+	profile, err := os.MkdirTemp("", "page-test-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A browser's last process may still write when the first has ended: what is left then is the system's to remove.
+	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	ctx, cancel := context.WithTimeout(t.Context(), browserTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--user-data-dir=" + t.TempDir(),
+		"--user-data-dir=" + profile,
 	}, args...)...)
 	cmd.WaitDelay = 5 * time.Second
 	var out, errs bytes.Buffer

@@ -60,7 +60,7 @@ func ladder() Page {
 	truth := true
 	for i, x := range rows {
 		row := bench.Row{
-			ID: x.id, Label: x.label, Threads: x.ranges, Ranges: x.ranges, Seconds: bench.Summarize(times[i]),
+			ID: x.id, Label: x.label, Threads: x.ranges, Ranges: x.ranges, Seconds: bench.Summarize(times[i]), Outliers: bench.Outliers(times[i]),
 			Answer: &bench.Answer{Keys: 100_000, Sum: "1000000", Digest: "0c31c29b8d9a2f0e5b0a7f2f3d0c7a11"},
 		}
 		if i > 0 {

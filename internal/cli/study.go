@@ -79,7 +79,7 @@ what each step does and what differs from the publication.`,
 	}
 	f := c.Flags()
 	f.Var(&value[float64]{&o.scale, "factor", parseScale, showScale}, "scale", "size relative to the published one: 0.1, 1; each experiment has a default of its own")
-	intFlag(c, &o.runs, "runs", 1, 1, 1000, "how often each step is measured; medians are shown")
+	intFlag(c, &o.runs, "runs", 3, 1, 1000, "how often each step is measured, step by step in turn; medians are shown")
 	f.Uint64Var(&o.seed, "seed", 1, "another seed gives other documents")
 	return c
 }
@@ -116,7 +116,7 @@ func (a *app) listStudies() error {
 		t.Add(report.Str(e.Name), report.Str(showScale(e.Scale)), report.Str(e.Takes), report.Str(e.What))
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: published for %s", e.Name, e.Where))
 	}
-	t.Notes = append(t.Notes, "scale: the default of --scale; takes: roughly, at that scale, on 2 cores with the embedded engine")
+	t.Notes = append(t.Notes, "scale: the default of --scale; takes: roughly, with it and three runs, on 2 cores with the embedded engine")
 	return a.print(list, t)
 }
 

@@ -24,7 +24,7 @@ type Experiment struct {
 	What  string
 	Where string // what it was published for
 	Scale float64
-	Takes string // at Scale, on 2 cores with the embedded engine
+	Takes string // about, by default, on 2 cores with the embedded engine
 	Steps []Step
 	// Remarks say what can't be repeated, and why.
 	Remarks []string
@@ -75,7 +75,7 @@ const (
 
 func bulkInsert() *Experiment {
 	return &Experiment{
-		Name: "bulk-insert", Scale: 0.01, Takes: "15 s",
+		Name: "bulk-insert", Scale: 0.01, Takes: "1 min",
 		What:  "JSON files: whole, streamed, in parallel, in ranges",
 		Where: "MongoDB Atlas M30, from a laptop with 25 to 35 Mbit/s",
 		Steps: []Step{
@@ -97,7 +97,7 @@ const GuidDocuments = 500_000
 
 func guid500k() *Experiment {
 	return &Experiment{
-		Name: "guid-500k", Scale: 0.2, Takes: "5 s",
+		Name: "guid-500k", Scale: 0.2, Takes: "15 s",
 		What:  "guids: one by one, in batches, unacknowledged",
 		Where: "MongoDB 2.0 on a desktop, journal off for the batches",
 		Steps: []Step{
@@ -136,7 +136,7 @@ var curve = []struct {
 
 func batchCurve() *Experiment {
 	e := &Experiment{
-		Name: "batch-curve", Scale: 0.1, Takes: "15 s",
+		Name: "batch-curve", Scale: 0.1, Takes: "45 s",
 		What:  "one insert of n documents; indexed; prefilled",
 		Where: "MongoDB Atlas M10, from Python",
 		Remarks: []string{
@@ -161,7 +161,7 @@ const MapReduceDocuments = 10_000_000
 
 func mapReduce20x() *Experiment {
 	return &Experiment{
-		Name: "mapreduce-20x", Scale: 0.1, Takes: "10 s",
+		Name: "mapreduce-20x", Scale: 0.1, Takes: "20 s",
 		What:  "unique values: sort, ranges, databases, jsMode",
 		Where: "MongoDB 2.4 on an EC2 M3 instance with 4 cores; the last step a 2.5 development build",
 		Steps: []Step{

@@ -26,9 +26,11 @@ const (
 	formatMarkdown = "markdown"
 	formatGobench  = "gobench" // lines that benchstat reads, of commands with gobenchAnnotation
 	formatHTML     = "html"    // a page, of commands with htmlAnnotation
+	formatMongosh  = "mongosh"
+	formatGo       = "go"
 )
 
-var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench, formatHTML}
+var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench, formatHTML, formatMongosh, formatGo}
 
 // Annotations of commands that have formats which others have not.
 const (
@@ -158,7 +160,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newTranslate(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
 	a.helpCommand(root)
 	a.completeRest(root)
 	return root

@@ -335,8 +335,8 @@ func (x *exec) numberTextExpr(v *val, n ast.Node) any {
 		}
 		x.caveat(x.pos(n), CaveatNumberText, "a fraction in %s is written by the server", x.text(n))
 		return switchOf(bson.A{
-			bson.D{{Key: "case", Value: whole}, {Key: "then", Value: text}},
 			bson.D{{Key: "case", Value: call("$eq", e, nan)}, {Key: "then", Value: "NaN"}},
+			bson.D{{Key: "case", Value: whole}, {Key: "then", Value: text}},
 			bson.D{{Key: "case", Value: all2(call("$gte", size, 1e-6), call("$lt", size, 1e15))}, {Key: "then", Value: doc("$toString", e)}},
 		}, x.fail(n, e, "%s has to be a number between 1e-6 and 1e15", x.text(n)))
 	})

@@ -64,7 +64,7 @@ func (m maker) amount() any {
 	case 2:
 		return float64(m.IntN(50))
 	}
-	return -float64(m.IntN(10))
+	return -float64(1 + m.IntN(10))
 }
 
 func (m maker) date() primitive.DateTime {

@@ -180,12 +180,11 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 			g.first[i] = g.add(name+"_first", doc("$first", doc("v", ev(v)))) + ".v"
 			return
 		}
-		e := ev(v)
 		if v.isConst {
 			g.first[i] = literal(v.c)
 			return
 		}
-		g.first[i] = g.add(name+"_first", doc("$first", e))
+		g.first[i] = g.add(name+"_first", doc("$first", argument(ev(v))))
 	}
 	mixed := func(e any) any { // a sum beside a value as it came: $type must not take it for a NumberLong
 		x.needs(v40)
@@ -280,7 +279,7 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 		if g.keep && k.has(kUndef) {
 			g.post[i] = g.add(name, doc(op, doc("v", ev(v)))) + ".v"
 		} else {
-			g.post[i] = g.add(name, doc(op, ev(v)))
+			g.post[i] = g.add(name, doc(op, argument(ev(v))))
 		}
 		g.kinds[i] = k
 	case opConst:
@@ -294,6 +293,14 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 		needFirst()
 		g.kinds[i] |= k
 	}
+}
+
+// argument keeps an accumulator from taking an array for a list of arguments.
+func argument(e any) any {
+	if a, ok := e.(bson.A); ok {
+		return call("$concatArrays", a)
+	}
+	return e
 }
 
 func initNumber(f reduced) (float64, bool) {
@@ -392,7 +399,7 @@ func (g *grouper) gathered(i int, f reduced, v *val, at ast.Node, needFirst func
 			g.post[i] = g.add(name, doc("$push", e))
 			return
 		}
-		r := g.add(name, doc("$push", x.ex(v)))
+		r := g.add(name, doc("$push", argument(x.ex(v))))
 		g.post[i] = doc("$reduce", bson.D{{Key: "input", Value: r}, {Key: "initialValue", Value: bson.A{}}, {Key: "in", Value: call("$concatArrays", "$$value", "$$this")}})
 		if v.isArr || v.k.only(kArr) {
 			return
@@ -455,7 +462,7 @@ func (g *grouper) derived(i int, f reduced, alg *algebra, v *val) {
 		}
 	}
 	if g.first[i] == nil {
-		g.first[i] = g.add(f.name()+"_first", doc("$first", g.x.ex(v)))
+		g.first[i] = g.add(f.name()+"_first", doc("$first", argument(g.x.ex(v))))
 	}
 }
 

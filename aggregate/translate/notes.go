@@ -85,6 +85,7 @@ const (
 	CaveatSetOrder     = "set-order"
 	CaveatRounding     = "rounding"
 	CaveatInt          = "int"
+	CaveatZero         = "zero"
 	CaveatCharacters   = "characters"
 	CaveatSpaces       = "spaces"
 	CaveatNumberText   = "number-text"
@@ -110,6 +111,7 @@ func Caveats() map[string]string {
 		CaveatSetOrder:     "the order of a set's elements or of an object's fields is not kept",
 		CaveatRounding:     "fractions are added in another order, or more exactly: the last digits may differ",
 		CaveatInt:          "whole numbers come back as integers, not doubles, and stay exact above 2^53",
+		CaveatZero:         "a division by -0 gives what one by 0 gives",
 		CaveatCharacters:   "characters above U+FFFF count once, not twice",
 		CaveatSpaces:       "\\s, \\w, \\b and upper and lower case know ASCII only in the server",
 		CaveatNumberText:   "fractions as text are written by the server",

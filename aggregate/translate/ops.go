@@ -102,6 +102,7 @@ func (x *exec) arithmetic(op token.Token, a, b *val, n, an, bn ast.Node) *val {
 		if okB && cb != 0 && cb == cb || b.nonzero {
 			return operation(name, call(name, ea, x.ex(b)), kNum, a, b)
 		}
+		x.caveat(x.pos(n), CaveatZero, "%s divides by -0 as by 0", x.text(n))
 		e := x.bind(b, func(b *val) any {
 			by := x.ex(b)
 			return x.bind(a, func(a *val) any {
@@ -175,6 +176,12 @@ func (x *exec) equalTo(a, b *val, strict bool, n, an, bn ast.Node) *val {
 	}
 	if a.obj != nil || b.obj != nil || a.isArr || b.isArr {
 		return constant(false)
+	}
+	if a.path != "" && sameBase(a, b) {
+		if !k.has(kNum) {
+			return constant(true)
+		}
+		return boolean(call("$ne", x.ex(a), nan), nil, nil)
 	}
 	kb := x.kindsOf(b)
 	const plain = kStr | kNum | kBool | kNullish
@@ -252,7 +259,14 @@ func (x *exec) equalConst(a, b *val, k kinds, strict bool, an ast.Node) *val {
 			}
 			var parts []any
 			if k.has(kArr) {
-				parts = append(parts, call("$in", x.ex(a), bson.A{literal(c), bson.A{literal(c)}}))
+				list := bson.A{literal(c), bson.A{literal(c)}} // an array of one element is equal to it
+				if c == "" {
+					list = append(list, bson.A{}, bson.A{nil})
+				}
+				if text, ok := numberText(f); ok && text == c && f == f {
+					list = append(list, bson.A{literal(f)})
+				}
+				parts = append(parts, call("$in", x.ex(a), list))
 			} else {
 				parts = append(parts, eq)
 			}

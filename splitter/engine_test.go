@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -395,7 +396,7 @@ func TestEngineArraysBehindTheKey(t *testing.T) {
 	if _, err := c.InsertMany(ctx, docs); err != nil {
 		t.Fatal(err)
 	}
-	for _, strategy := range strategies {
+	for _, strategy := range here {
 		rep, err := splitter.Split(ctx, splitter.Config{Collection: c, Key: "f", Ranges: 5, Strategy: strategy, Histogram: true})
 		if err != nil || len(rep.Pieces) != 5 || rep.Total != 900 || rep.Imbalance > 1.3 || rep.Histogram.Counts[0].Documents != 900 {
 			t.Errorf("%s: %+v, %v", strategy, rep, err)
@@ -405,5 +406,35 @@ func TestEngineArraysBehindTheKey(t *testing.T) {
 	_, err := splitter.Split(ctx, splitter.Config{Collection: c, Key: "f", Then: []string{"tags"}, Ranges: 5})
 	if !errors.As(err, &multikey) || multikey.Key != "tags" {
 		t.Error(err)
+	}
+}
+
+// here are the strategies of a server that is no router.
+var here = []string{splitter.Auto, splitter.SplitVector, splitter.BucketAuto, splitter.Sample, splitter.Walk}
+
+// Where there is nothing to cut, there is one piece, and why is said.
+func TestEngineNothingToCut(t *testing.T) {
+	db := engine(t).Database("nothing")
+	index := bson.D{{Key: "f", Value: 1}, {Key: "g", Value: 1}}
+	fill(t, db.Collection("one"), index, slices.Repeat([]any{"x"}, 500))
+	fill(t, db.Collection("none"), index, nil)
+	fill(t, db.Collection("missing"), index, slices.Repeat([]any{missing, nil}, 100))
+	for _, then := range [][]string{nil, {"g"}} {
+		for _, strategy := range here {
+			for coll, why := range map[string]string{"one": "same key", "missing": "same key", "none": "the collection is empty"} {
+				rep, err := splitter.Split(context.Background(), splitter.Config{Collection: db.Collection(coll), Key: "f", Then: then, Ranges: 4, Strategy: strategy})
+				if err != nil || len(rep.Pieces) != 1 || !rep.Pieces[0].Range.Everything() {
+					t.Fatalf("%s, %s: %+v, %v", coll, strategy, rep, err)
+				}
+				if strategy == splitter.SplitVector || strategy == splitter.Sample {
+					if coll != "none" { // they may have missed keys
+						why = strategy + " gave only 0 split keys"
+					}
+				}
+				if !strings.Contains(rep.Fewer, why) {
+					t.Errorf("%s, %s: %q", coll, strategy, rep.Fewer)
+				}
+			}
+		}
 	}
 }

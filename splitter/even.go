@@ -17,13 +17,16 @@ const (
 // does outweigh their distance. The documents between the keys are counted, the
 // keys that give the smallest largest piece are taken, and those pieces are proved.
 func (r *reader) even(ctx context.Context, c Config, found cuts, rep *Report) error {
-	keys := found.candidates(c.Ranges).points
-	small := r.fields.pieces(keys)
+	small := r.fields.pieces(found.candidates(c.Ranges).points)
 	if _, err := r.countPieces(ctx, c.Predicate, small); err != nil {
 		return err
 	}
-	counted := cuts{points: keys}
-	for _, p := range small {
+	var counted cuts
+	for _, p := range joinEmpty(small) {
+		_, lo, _ := p.Range.parts()
+		if !zero(p.Range.Lo) {
+			counted.points = append(counted.points, lo)
+		}
 		counted.weights = append(counted.weights, p.Documents)
 	}
 	better := *rep

@@ -1,6 +1,7 @@
 package splitter
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,16 @@ func (r Range) Contains(values ...bson.RawValue) bool {
 		}
 	}
 	return !l.below(v, lo) && (zero(r.Hi) || l.below(v, hi))
+}
+
+// join makes one range of two neighbours.
+func join(a, b Range) Range {
+	b.Lo = a.Lo
+	b.Then = slices.Clone(b.Then)
+	for i := range b.Then {
+		b.Then[i].Lo = a.Then[i].Lo
+	}
+	return b
 }
 
 // parts is the range as its fields and its two bounds.

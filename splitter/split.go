@@ -79,6 +79,10 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.split(ctx, c, start)
+}
+
+func (r *reader) split(ctx context.Context, c Config, start time.Time) (*Report, error) {
 	if err := r.refuseArrays(ctx); err != nil {
 		return nil, err
 	}
@@ -123,6 +127,12 @@ func Split(ctx context.Context, c Config) (*Report, error) {
 			return nil, err
 		}
 	}
+	if joined := joinEmpty(rep.Pieces); len(joined) < len(rep.Pieces) {
+		rep.Pieces = joined
+		if err := r.prove(ctx, c.Predicate, rep); err != nil { // by the very filters that jobs will use
+			return nil, err
+		}
+	}
 	rep.Fewer = fewer(rep, c.Ranges)
 	rep.CountSeconds = time.Since(t).Seconds()
 	if c.Histogram {
@@ -146,6 +156,9 @@ func fewer(rep *Report, wanted int) string {
 		return "all documents have the same key"
 	case rep.Strategy == Walk || rep.Strategy == BucketAuto:
 		return fmt.Sprintf("the key has too few different values for more than %d", n)
+	}
+	if rep.SplitKeys >= wanted-1 {
+		return "the others would hold no documents"
 	}
 	return fmt.Sprintf("%s gave only %s; walk finds every key there is", rep.Strategy, count(rep.SplitKeys, "split key"))
 }
@@ -189,6 +202,23 @@ func (r *reader) prove(ctx context.Context, p Predicate, rep *Report) error {
 	}
 	rep.Imbalance = imbalance(rep.Pieces)
 	return nil
+}
+
+// joinEmpty joins pieces without documents to their neighbours.
+func joinEmpty(pieces []Piece) []Piece {
+	var out []Piece
+	for _, p := range pieces {
+		n := len(out)
+		switch {
+		case n > 0 && p.Documents == 0:
+			out[n-1].Range = join(out[n-1].Range, p.Range)
+		case n > 0 && out[n-1].Documents == 0: // only the first can be
+			out[n-1] = Piece{join(out[n-1].Range, p.Range), p.Documents}
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func (r *reader) countPieces(ctx context.Context, p Predicate, pieces []Piece) (sum int64, err error) {

@@ -101,3 +101,31 @@ func TestLightest(t *testing.T) {
 		}
 	})
 }
+
+func TestJoinEmpty(t *testing.T) {
+	for _, tt := range []struct {
+		docs []int64
+		want string
+	}{
+		{[]int64{3, 4, 5}, "[[MinKey, 1) 3 [1, 2) 4 [2, MaxKey] 5]"},
+		{[]int64{0, 4, 0, 0, 5, 0}, "[[MinKey, 4) 4 [4, MaxKey] 5]"},
+		{[]int64{0, 0, 0}, "[[MinKey, MaxKey] 0]"},
+		{[]int64{0}, "[[MinKey, MaxKey] 0]"},
+	} {
+		var points []bson.RawValue
+		for i := range len(tt.docs) - 1 {
+			points = append(points, raw(int32(i+1)))
+		}
+		pieces := one("f", points, 0)
+		for i := range pieces {
+			pieces[i].Documents = tt.docs[i]
+		}
+		var got []string
+		for _, p := range joinEmpty(pieces) {
+			got = append(got, fmt.Sprint(p.Range, " ", p.Documents))
+		}
+		if fmt.Sprint(got) != tt.want {
+			t.Errorf("%v: got %v, want %s", tt.docs, got, tt.want)
+		}
+	}
+}

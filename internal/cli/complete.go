@@ -56,10 +56,7 @@ func takesArguments(c *cobra.Command) bool {
 // completeList offers words for a list with commas: those that are not in it yet.
 func completeList(c *cobra.Command, name string, words []string) {
 	_ = c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		done, _, _ := cutLast(typed, ",")
-		if !strings.Contains(typed, ",") {
-			done = ""
-		}
+		done, _ := beforeLast(typed, ",")
 		var offers []string
 		for _, w := range words {
 			switch {

@@ -54,7 +54,7 @@ func (m manual) manPage(date time.Time, version string) string {
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	tagged(&b, m.exits)
-	if parent, _, found := cutLast(m.path, " "); found {
+	if parent, found := beforeLast(m.path, " "); found {
 		fmt.Fprintf(&b, ".SH SEE ALSO\n.BR %s (%s)\n", escaped(strings.ReplaceAll(parent, " ", "-")), manSection)
 	} else if len(m.commands) > 0 {
 		b.WriteString(".SH SEE ALSO\n")
@@ -115,10 +115,11 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+// beforeLast is what stands before the last sep; found says whether there is one.
+func beforeLast(s, sep string) (before string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
-		return s, "", false
+		return "", false
 	}
-	return s[:i], s[i+len(sep):], true
+	return s[:i], true
 }

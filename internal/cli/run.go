@@ -92,7 +92,7 @@ to cover the collection before any row runs. Outputs go to databases of the run'
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the ranges")
 	f.BoolVar(&o.ladder, "ladder", false, "measure all nine rows")
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
-	o.scheduleOptions.flags(c)
+	o.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")

@@ -88,7 +88,7 @@ func Open(o Options) (*DB, error) {
 	}
 	h := &health{log: logf, dir: o.Dir}
 	db := &DB{
-		o: o, health: h, fs: &dataFS{FS: base, health: h}, tmp: base.PathJoin(o.Dir, "tmp"),
+		o: o, health: h, fs: &dataFS{FS: base, health: h, dir: o.Dir}, tmp: base.PathJoin(o.Dir, "tmp"),
 		ddl: newSemaphore(), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if err := base.MkdirAll(o.Dir, 0o700); err != nil {
@@ -112,9 +112,12 @@ func Open(o Options) (*DB, error) {
 }
 
 func (db *DB) open() (err error) {
+	if err := checkLog(db.fs, db.o.Dir); err != nil {
+		return err
+	}
 	db.po = pebbleOptions(db.o, db.fs, db.health)
 	if db.p, err = openPebble(db.o.Dir, db.po); err != nil {
-		return err
+		return blameLog(db.fs, db.o.Dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -298,6 +301,7 @@ func (db *DB) Close() error {
 	db.fs.running.Store(false)
 	err = errors.Join(err, closePebble(db.p))
 	err = errors.Join(err, db.fs.syncLogs())
+	db.fs.closeMark()
 	db.unlock()
 	return err
 }

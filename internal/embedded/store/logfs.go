@@ -29,7 +29,9 @@ type dataFS struct {
 	vfs.FS
 	health  *health
 	running atomic.Bool // false while opening and closing: errors go to pebble as they are
-	syncMu  sync.Mutex  // one round of fsyncs at a time; those who wait share the next round
+	dir     string
+	syncMu  sync.Mutex // one round of fsyncs at a time; those who wait share the next round
+	mark    vfs.File   // syncedFile, guarded by syncMu; nil: not open yet
 
 	mu   sync.Mutex
 	logs []*logFile // not yet closed or not yet wholly written, oldest first
@@ -184,6 +186,7 @@ type logFile struct {
 	create   func() (vfs.File, error)
 	file     vfs.File
 	pending  []byte // could not be written so far
+	size     int64  // bytes written
 	dirty    bool   // written since the last sync
 	closed   bool
 }
@@ -220,6 +223,7 @@ func (f *logFile) drain() error {
 	for len(f.pending) > 0 {
 		n, err := f.file.Write(f.pending)
 		f.pending = f.pending[max(n, 0):]
+		f.size += int64(max(n, 0))
 		f.dirty = true
 		if err != nil {
 			return err
@@ -236,6 +240,7 @@ func (f *logFile) Write(p []byte) (int, error) {
 	if len(f.pending) == 0 && f.file != nil {
 		n, err := f.file.Write(p)
 		f.dirty = true
+		f.size += int64(max(n, 0))
 		if err == nil {
 			return n, nil
 		}
@@ -317,7 +322,7 @@ func (fs *dataFS) syncLog(f *logFile) error {
 		return nil
 	}
 	err := f.drain()
-	file, dirty, closed := f.file, f.dirty, f.closed
+	file, dirty, closed, size := f.file, f.dirty, f.closed, f.size
 	if err == nil {
 		f.dirty = false
 	}
@@ -338,6 +343,9 @@ func (fs *dataFS) syncLog(f *logFile) error {
 		fs.noteIfRunning("sync the log", err)
 		return err
 	}
+	if dirty {
+		fs.markSynced(f.name, size)
+	}
 	if closed {
 		fs.mu.Lock()
 		if i := slices.Index(fs.logs, f); i >= 0 {
@@ -347,6 +355,28 @@ func (fs *dataFS) syncLog(f *logFile) error {
 		return file.Close()
 	}
 	return nil
+}
+
+// markSynced notes how much of the newest log is on stable storage. What can't be noted leaves an older note, which stays true.
+func (fs *dataFS) markSynced(log string, n int64) {
+	if fs.mark == nil {
+		f, err := fs.FS.Create(fs.PathJoin(fs.dir, syncedFile), vfs.WriteCategoryUnspecified)
+		if err != nil {
+			return
+		}
+		fs.mark = f
+	}
+	_, _ = fs.mark.WriteAt(syncedMark(fs.PathBase(log), n), 0)
+}
+
+// closeMark is called when no log is written any more.
+func (fs *dataFS) closeMark() {
+	fs.syncMu.Lock()
+	defer fs.syncMu.Unlock()
+	if fs.mark != nil {
+		_ = fs.mark.Close()
+		fs.mark = nil
+	}
 }
 
 // allWritten reports whether no log holds anything back.

@@ -55,7 +55,12 @@ func (db *DB) InsertMany(ctx context.Context, ns NS, docs []bsonx.Doc, ordered b
 			}
 			return n, errs, err
 		}
-		at += len(chunk)
+		if at += len(chunk); o.Sync && at == len(docs) && k == 0 {
+			// The last chunk wrote nothing, so it did not sync what those before it wrote.
+			if err := db.fs.syncLogs(); err != nil {
+				return n, errs, wrapIO(err)
+			}
+		}
 	}
 	return n, errs, nil
 }

@@ -31,13 +31,17 @@ func remove(ctx context.Context, c *call) error {
 		if !done {
 			o.matched, err = c.deleteStatement(ctx, ns, d)
 		}
-		n += o.matched
+		if !done {
+			c.s.counters.docsDel.Add(o.matched)
+		}
 		if err == nil {
+			n += o.matched
 			if !done {
 				c.remember(i, o)
 			}
 			continue
 		}
+		// A statement that fails partway counts for nothing, in MongoDB too, though what it did stays done.
 		if ctx.Err() != nil || wholeCommand(err) {
 			return err
 		}
@@ -46,7 +50,6 @@ func remove(ctx context.Context, c *call) error {
 			break
 		}
 	}
-	c.s.counters.docsDel.Add(n)
 	c.count("n", n)
 	c.writeErrors(errs)
 	c.retriedIDs()

@@ -39,7 +39,9 @@ const (
 
 // NewList returns an empty list.
 func NewList(o Options) *List {
-	o.MemoryLimit = max(o.MemoryLimit, minLimit)
+	if o.Refuse == nil {
+		o.MemoryLimit = max(o.MemoryLimit, minLimit)
+	}
 	return &List{o: o}
 }
 

@@ -11,7 +11,7 @@ import (
 type Options struct {
 	FS          vfs.FS // where temporary files go
 	Dir         string // an existing directory; files are named uniquely in it and removed by Close
-	MemoryLimit int64  // bytes of keys, values and bookkeeping; at least 1 MiB is used
+	MemoryLimit int64  // bytes of keys, values and bookkeeping; at least 1 MiB is used, unless the disk is refused
 	Refuse      error  // what Add answers instead of going to disk; nil: it may
 	// Parallel lets the sorter use a second processor: runs are sorted and written while pairs are added, and merged
 	// while they are read. It spills at half the limit, because the other half may still be on its way to disk.
@@ -43,7 +43,9 @@ type Sorter struct {
 
 // NewSorter returns an empty sorter. It does nothing on disk until memory is full.
 func NewSorter(o Options) *Sorter {
-	o.MemoryLimit = max(o.MemoryLimit, minLimit)
+	if o.Refuse == nil {
+		o.MemoryLimit = max(o.MemoryLimit, minLimit)
+	}
 	s := &Sorter{
 		o:     o,
 		name:  fmt.Sprintf("spill-%016x", rand.Uint64()),

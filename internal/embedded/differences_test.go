@@ -70,8 +70,11 @@ func TestDifference02(t *testing.T) {
 	client, db := differing(t)
 	insertNumbers(t, db.Collection("c"), 10)
 	r := run(t, db, bson.D{
-		{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(this._id % 2, 1); }"},
-		{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"}, {Key: "out", Value: bson.D{{Key: "inline", Value: 1}}}, {Key: "verbose", Value: true},
+		{Key: "mapReduce", Value: "c"},
+		{Key: "map", Value: "function () { emit(this._id % 2, 1); }"},
+		{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"},
+		{Key: "out", Value: bson.D{{Key: "inline", Value: 1}}},
+		{Key: "verbose", Value: true},
 	})
 	for _, field := range []string{"counts", "timeMillis", "timing"} {
 		if _, err := r.LookupErr(field); err != nil {
@@ -97,8 +100,11 @@ func TestDifference04(t *testing.T) {
 	_, db := differing(t)
 	fr := bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "fr"}}}
 	for _, cmd := range []bson.D{
-		{{Key: "find", Value: "c"}, fr}, {{Key: "count", Value: "c"}, fr}, {{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}, fr},
-		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}}, fr}, {{Key: "create", Value: "c"}, fr},
+		{{Key: "find", Value: "c"}, fr},
+		{{Key: "count", Value: "c"}, fr},
+		{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}, fr},
+		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}}, fr},
+		{{Key: "create", Value: "c"}, fr},
 		{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "name", Value: "a"}, fr}}}},
 	} {
 		fails(t, db, 2, cmd)
@@ -157,7 +163,8 @@ func TestDifference07(t *testing.T) {
 	client, db := differing(t)
 	fails(t, db, 20, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{}}}, {Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false}})
 	write := bson.D{
-		{Key: "update", Value: "c"}, {Key: "txnNumber", Value: int64(1)},
+		{Key: "update", Value: "c"},
+		{Key: "txnNumber", Value: int64(1)},
 		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}, {Key: "upsert", Value: true}}}},
 	}
 	session, err := client.StartSession()
@@ -239,7 +246,8 @@ func TestDifference10(t *testing.T) {
 func TestDifference11(t *testing.T) {
 	_, db := differing(t)
 	for _, cmd := range []bson.D{
-		{{Key: "find", Value: "c"}, {Key: "nope", Value: 1}}, {{Key: "count", Value: "c"}, {Key: "nope", Value: 1}},
+		{{Key: "find", Value: "c"}, {Key: "nope", Value: 1}},
+		{{Key: "count", Value: "c"}, {Key: "nope", Value: 1}},
 		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}}, {Key: "nope", Value: 1}},
 		{{Key: "drop", Value: "c"}, {Key: "nope", Value: 1}},
 	} {

@@ -23,8 +23,12 @@ func TestExplain(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		{"covered", bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: a5}, {Key: "projection", Value: bson.D{{Key: "_id", Value: 0}, {Key: "a", Value: 1}}}},
-			[]string{"IXSCAN", "a_1"}, []string{"FETCH", "COLLSCAN"}},
+		{
+			"covered",
+			bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: a5}, {Key: "projection", Value: bson.D{{Key: "_id", Value: 0}, {Key: "a", Value: 1}}}},
+			[]string{"IXSCAN", "a_1"},
+			[]string{"FETCH", "COLLSCAN"},
+		},
 		{"fetched", bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: a5}}, []string{"IXSCAN", "FETCH", "a_1"}, []string{"COLLSCAN"}},
 		{"scanned", bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "b", Value: "x"}}}}, []string{"COLLSCAN"}, []string{"IXSCAN"}},
 		{"count", bson.D{{Key: "count", Value: "c"}, {Key: "query", Value: a5}}, []string{"IXSCAN", "a_1"}, []string{"FETCH", "COLLSCAN"}},

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -64,15 +65,15 @@ func fails(t testing.TB, db *mongo.Database, code int32, cmd any) {
 
 // codeOf is the server's code in a driver error: 0 for no error, -1 for an error that is not the server's.
 func codeOf(err error) int32 {
-	switch e := err.(type) {
-	case nil:
+	var command mongo.CommandError
+	var write mongo.WriteException
+	switch {
+	case err == nil:
 		return 0
-	case mongo.CommandError:
-		return e.Code
-	case mongo.WriteException:
-		if len(e.WriteErrors) > 0 {
-			return int32(e.WriteErrors[0].Code)
-		}
+	case errors.As(err, &command):
+		return command.Code
+	case errors.As(err, &write) && len(write.WriteErrors) > 0:
+		return int32(write.WriteErrors[0].Code)
 	}
 	return -1
 }

@@ -212,8 +212,10 @@ func TestConcurrentClients(t *testing.T) {
 	})
 	reader(func(db *mongo.Database) error {
 		_, err := db.RunCommand(ctx, bson.D{
-			{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(this.k, 1); }"},
-			{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"}, {Key: "out", Value: "mr"},
+			{Key: "mapReduce", Value: "c"},
+			{Key: "map", Value: "function () { emit(this.k, 1); }"},
+			{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"},
+			{Key: "out", Value: "mr"},
 		}).Raw()
 		return err
 	})
@@ -260,10 +262,19 @@ func TestScriptsStopEverywhere(t *testing.T) {
 		"delete $where": {{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: where}, {Key: "limit", Value: 0}}}}},
 		"$function":     pipeline(bson.D{{Key: "$project", Value: bson.D{{Key: "x", Value: bson.D{{Key: "$function", Value: loop()}}}}}}),
 		"$accumulator": pipeline(bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: bson.D{{Key: "$accumulator", Value: bson.D{
-			{Key: "init", Value: "function () { return 0; }"}, {Key: "accumulate", Value: endless}, {Key: "accumulateArgs", Value: bson.A{}},
-			{Key: "merge", Value: "function (a, b) { return 0; }"}, {Key: "lang", Value: "js"}}}}}}}}),
-		"mapReduce finalize": {{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(1, 1); }"}, {Key: "reduce", Value: "function () { return 1; }"},
-			{Key: "finalize", Value: endless}, {Key: "out", Value: bson.D{{Key: "inline", Value: 1}}}},
+			{Key: "init", Value: "function () { return 0; }"},
+			{Key: "accumulate", Value: endless},
+			{Key: "accumulateArgs", Value: bson.A{}},
+			{Key: "merge", Value: "function (a, b) { return 0; }"},
+			{Key: "lang", Value: "js"},
+		}}}}}}}),
+		"mapReduce finalize": {
+			{Key: "mapReduce", Value: "c"},
+			{Key: "map", Value: "function () { emit(1, 1); }"},
+			{Key: "reduce", Value: "function () { return 1; }"},
+			{Key: "finalize", Value: endless},
+			{Key: "out", Value: bson.D{{Key: "inline", Value: 1}}},
+		},
 		"mapReduce reduce": {{Key: "mapReduce", Value: "c"}, {Key: "map", Value: "function () { emit(1, 1); }"}, {Key: "reduce", Value: endless}, {Key: "out", Value: "o"}},
 	} {
 		t.Run(name, func(t *testing.T) {

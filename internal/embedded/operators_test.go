@@ -101,7 +101,7 @@ func answer(db *mongo.Database, cmd bson.D) refusal {
 	}
 	if list, ok := raw.Lookup("writeErrors").ArrayOK(); ok {
 		first := list.Index(0).Value().Document()
-		return refusal{first.Lookup("code").AsInt32(), first.Lookup("errmsg").StringValue()}
+		return refusal{int32(first.Lookup("code").AsInt64()), first.Lookup("errmsg").StringValue()}
 	}
 	return refusal{}
 }

@@ -47,6 +47,7 @@ func (p *pipeEnd) SetDeadline(t time.Time) error {
 }
 
 func (p *pipeEnd) SetReadDeadline(t time.Time) error { p.in.setDeadline(&p.in.readBy, t); return nil }
+
 func (p *pipeEnd) SetWriteDeadline(t time.Time) error {
 	p.out.setDeadline(&p.out.writeBy, t)
 	return nil

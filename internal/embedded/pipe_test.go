@@ -39,7 +39,7 @@ func TestPipeCarriesEverything(t *testing.T) {
 	for {
 		n, err := b.Read(buf[:1+rng.IntN(600_000)>>rng.IntN(16)])
 		got = append(got, buf[:n]...)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

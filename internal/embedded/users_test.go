@@ -239,8 +239,10 @@ func TestRightsOfRoles(t *testing.T) {
 		{"find elsewhere", "e", find, "anyreader anywriter boss"},
 		{"find users", "admin", bson.D{{Key: "find", Value: "system.users"}}, "boss"},
 		{"count users", "admin", bson.D{{Key: "count", Value: "system.users"}}, "boss"},
-		{"look up users", "admin", bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{stage("$documents", bson.A{bson.D{}}),
-			stage("$lookup", bson.D{{Key: "from", Value: "system.users"}, {Key: "as", Value: "u"}, {Key: "pipeline", Value: bson.A{}}})}}, {Key: "cursor", Value: bson.D{}}}, "boss"},
+		{"look up users", "admin", bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{
+			stage("$documents", bson.A{bson.D{}}),
+			stage("$lookup", bson.D{{Key: "from", Value: "system.users"}, {Key: "as", Value: "u"}, {Key: "pipeline", Value: bson.A{}}}),
+		}}, {Key: "cursor", Value: bson.D{}}}, "boss"},
 		{"view of users", "admin", bson.D{{Key: "create", Value: "v"}, {Key: "viewOn", Value: "system.users"}}, "boss"},
 		{"explain find", "d", stage("explain", find), "reader writer anyreader anywriter boss"},
 		{"aggregate", "d", pipeline(), "reader writer anyreader anywriter boss"},
@@ -416,7 +418,8 @@ func TestSpeculativeLogin(t *testing.T) {
 	db := client.Database("admin")
 	run(t, db, newUser("ann", "secret", "root"))
 	r := run(t, db, bson.D{{Key: "hello", Value: 1}, {Key: "saslSupportedMechs", Value: "admin.ann"}, {Key: "speculativeAuthenticate", Value: bson.D{
-		{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=ann,r=abc")}, {Key: "db", Value: "admin"}}}})
+		{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=ann,r=abc")}, {Key: "db", Value: "admin"},
+	}}})
 	if mechs, _ := r.Lookup("saslSupportedMechs").Array().Values(); len(mechs) != 2 {
 		t.Errorf("hello: %v", r)
 	}

@@ -69,8 +69,13 @@ func TestWriteLimits(t *testing.T) {
 func TestInsertErrors(t *testing.T) {
 	db := connect(t, openEngine(t)).Database("d")
 	docs := bson.A{
-		bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$bad", Value: 1}}, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}},
-		bson.D{{Key: "_id", Value: bson.A{}}}, bson.D{{Key: "_id", Value: 2}}, bson.D{{Key: "x", Value: 1}, {Key: "_id", Value: 3}},
+		bson.D{{Key: "_id", Value: 1}},
+		bson.D{{Key: "$bad", Value: 1}},
+		bson.D{{Key: "_id", Value: 1}},
+		bson.D{{Key: "_id", Value: 2}},
+		bson.D{{Key: "_id", Value: bson.A{}}},
+		bson.D{{Key: "_id", Value: 2}},
+		bson.D{{Key: "x", Value: 1}, {Key: "_id", Value: 3}},
 	}
 	for _, c := range []struct {
 		ordered bool

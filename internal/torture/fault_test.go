@@ -77,8 +77,12 @@ var questions = []bson.D{
 	}}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: 1000}}}, {Key: "hint", Value: "a_1"}},
 	{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}},
 	{{Key: "count", Value: "c"}, {Key: "query", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$lt", Value: 30}}}}}},
-	{{Key: "mapReduce", Value: "c"}, {Key: "map", Value: primitive.JavaScript("function () { emit(this.a % 7, 1); }")},
-		{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")}, {Key: "out", Value: bson.D{{Key: "inline", Value: 1}}}},
+	{
+		{Key: "mapReduce", Value: "c"},
+		{Key: "map", Value: primitive.JavaScript("function () { emit(this.a % 7, 1); }")},
+		{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")},
+		{Key: "out", Value: bson.D{{Key: "inline", Value: 1}}},
+	},
 	{{Key: "listIndexes", Value: "c"}},
 }
 
@@ -342,8 +346,12 @@ func changes(n int) []bson.D {
 		{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: name, Value: 1}}}, {Key: "name", Value: name}}}}},
 		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{src, bson.D{{Key: "$out", Value: name + "out"}}}}, {Key: "cursor", Value: bson.D{}}},
 		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{src, bson.D{{Key: "$merge", Value: bson.D{{Key: "into", Value: name + "merge"}}}}}}, {Key: "cursor", Value: bson.D{}}},
-		{{Key: "mapReduce", Value: "c"}, {Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
-			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")}, {Key: "out", Value: name + "mr"}},
+		{
+			{Key: "mapReduce", Value: "c"},
+			{Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
+			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")},
+			{Key: "out", Value: name + "mr"},
+		},
 		{{Key: "dropIndexes", Value: "c"}, {Key: "index", Value: "a_1"}},
 		{{Key: "drop", Value: "c"}},
 		{{Key: "dropDatabase", Value: 1}},

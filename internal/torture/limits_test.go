@@ -125,8 +125,13 @@ func mixedWork(ctx context.Context, c *mongo.Client, i, n, kind int) error {
 		_, err := coll.CountDocuments(ctx, bson.D{{Key: "a", Value: i % 97}})
 		return err
 	case 5:
-		return db.RunCommand(ctx, bson.D{{Key: "mapReduce", Value: "c"}, {Key: "query", Value: mine}, {Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
-			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")}, {Key: "out", Value: bson.D{{Key: "merge", Value: "out"}}}}).Err()
+		return db.RunCommand(ctx, bson.D{
+			{Key: "mapReduce", Value: "c"},
+			{Key: "query", Value: mine},
+			{Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
+			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")},
+			{Key: "out", Value: bson.D{{Key: "merge", Value: "out"}}},
+		}).Err()
 	case 6:
 		_, err := coll.Distinct(ctx, "a", bson.D{})
 		return err
@@ -373,8 +378,13 @@ func TestNesting(t *testing.T) {
 		if _, err := coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: array}}, bson.D{{Key: "$set", Value: bson.D{{Key: "d", Value: d}, {Key: "e", Value: 1}}}}); err != nil {
 			t.Fatal(err)
 		}
-		r, err = db.RunCommand(ctx, bson.D{{Key: "mapReduce", Value: "c"}, {Key: "map", Value: primitive.JavaScript("function () { emit(1, this.d); }")},
-			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return v[0]; }")}, {Key: "query", Value: bson.D{{Key: "_id", Value: array}}}, {Key: "out", Value: bson.D{{Key: "inline", Value: 1}}}}).Raw()
+		r, err = db.RunCommand(ctx, bson.D{
+			{Key: "mapReduce", Value: "c"},
+			{Key: "map", Value: primitive.JavaScript("function () { emit(1, this.d); }")},
+			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return v[0]; }")},
+			{Key: "query", Value: bson.D{{Key: "_id", Value: array}}},
+			{Key: "out", Value: bson.D{{Key: "inline", Value: 1}}},
+		}).Raw()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -486,8 +496,12 @@ func TestManyDatabases(t *testing.T) {
 	}
 	began := time.Now()
 	for i := range n {
-		err := src.RunCommand(ctx, bson.D{{Key: "mapReduce", Value: "c"}, {Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
-			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")}, {Key: "out", Value: bson.D{{Key: "replace", Value: "out"}, {Key: "db", Value: fmt.Sprint("out_", i)}}}}).Err()
+		err := src.RunCommand(ctx, bson.D{
+			{Key: "mapReduce", Value: "c"},
+			{Key: "map", Value: primitive.JavaScript("function () { emit(this.a, 1); }")},
+			{Key: "reduce", Value: primitive.JavaScript("function (k, v) { return Array.sum(v); }")},
+			{Key: "out", Value: bson.D{{Key: "replace", Value: "out"}, {Key: "db", Value: fmt.Sprint("out_", i)}}},
+		}).Err()
 		if err != nil {
 			t.Fatal(err)
 		}

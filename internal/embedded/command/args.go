@@ -51,9 +51,9 @@ func (c *call) whole(field string, otherwise int64) (int64, error) {
 	return whole(c.cmd.name, field, c.arg(field), otherwise)
 }
 
-// natural reads a whole number that must not be negative; what names it in the error.
-func (c *call) natural(field, what string, otherwise int64) (int64, error) {
-	n, err := c.whole(field, otherwise)
+// natural reads a whole number that must not be negative, 0 if absent; what names it in the error.
+func (c *call) natural(field, what string) (int64, error) {
+	n, err := c.whole(field, 0)
 	if err == nil && n < 0 {
 		err = mongoerr.New(mongoerr.BadValue, "%s value must be non-negative, but received: %d", what, n)
 	}

@@ -15,10 +15,13 @@ type builder struct{ b []byte }
 func (w *builder) int32(name string, v int32)    { w.b = bsoncore.AppendInt32Element(w.b, name, v) }
 func (w *builder) int64(name string, v int64)    { w.b = bsoncore.AppendInt64Element(w.b, name, v) }
 func (w *builder) double(name string, v float64) { w.b = bsoncore.AppendDoubleElement(w.b, name, v) }
-func (w *builder) str(name, v string)            { w.b = bsoncore.AppendStringElement(w.b, name, v) }
-func (w *builder) bool(name string, v bool)      { w.b = bsoncore.AppendBooleanElement(w.b, name, v) }
-func (w *builder) date(name string, ms int64)    { w.b = bsoncore.AppendDateTimeElement(w.b, name, ms) }
-func (w *builder) null(name string)              { w.b = bsoncore.AppendNullElement(w.b, name) }
+
+func (w *builder) str(name, v string) { w.b = bsoncore.AppendStringElement(w.b, name, v) }
+
+func (w *builder) bool(name string, v bool) { w.b = bsoncore.AppendBooleanElement(w.b, name, v) }
+
+func (w *builder) date(name string, ms int64) { w.b = bsoncore.AppendDateTimeElement(w.b, name, ms) }
+func (w *builder) null(name string)           { w.b = bsoncore.AppendNullElement(w.b, name) }
 
 func (w *builder) value(name string, v bsonx.Value) { w.b = bsonx.AppendElem(w.b, name, v) }
 

@@ -33,7 +33,7 @@ func (c *call) parseCount() (*read, error) {
 	if r.filter, err = c.document("query"); err != nil {
 		return nil, err
 	}
-	if r.skip, err = c.natural("skip", "Skip", 0); err != nil {
+	if r.skip, err = c.natural("skip", "Skip"); err != nil {
 		return nil, err
 	}
 	if r.limit, err = c.whole("limit", 0); err != nil {

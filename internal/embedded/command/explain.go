@@ -108,7 +108,7 @@ func (c *call) explainMapReduce(r *read) (err error) {
 	if r.sort, err = c.document("sort"); err != nil {
 		return err
 	}
-	r.limit, err = c.natural("limit", "Limit", 0)
+	r.limit, err = c.natural("limit", "Limit")
 	return err
 }
 

@@ -65,10 +65,10 @@ func (c *call) parseFind() (*read, error) {
 	if r.max.Len() == 0 {
 		r.max = nil
 	}
-	if r.skip, err = c.natural("skip", "Skip", 0); err != nil {
+	if r.skip, err = c.natural("skip", "Skip"); err != nil {
 		return nil, err
 	}
-	if r.limit, err = c.natural("limit", "Limit", 0); err != nil {
+	if r.limit, err = c.natural("limit", "Limit"); err != nil {
 		return nil, err
 	}
 	if r.hint, err = hint("find", c.arg("hint")); err != nil {

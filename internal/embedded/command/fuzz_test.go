@@ -66,8 +66,17 @@ func (s *sentence) value(depth int) any {
 	case 6:
 		return nil
 	case 7:
-		return []any{primitive.MinKey{}, primitive.MaxKey{}, primitive.Undefined{}, primitive.Timestamp{T: 1}, primitive.DateTime(s.next()), primitive.NewDecimal128(uint64(s.next())<<56, uint64(s.next())),
-			primitive.Regex{Pattern: "a|b(", Options: "i"}, primitive.Binary{Data: []byte{1}}, primitive.ObjectID{1}, primitive.Symbol("s"), "", "test.c"}[s.next()%12]
+		return []any{
+			primitive.MinKey{},
+			primitive.MaxKey{},
+			primitive.Undefined{},
+			primitive.Timestamp{T: 1},
+			primitive.DateTime(s.next()), primitive.NewDecimal128(uint64(s.next())<<56, uint64(s.next())),
+			primitive.Regex{Pattern: "a|b(", Options: "i"},
+			primitive.Binary{Data: []byte{1}},
+			primitive.ObjectID{1},
+			primitive.Symbol("s"), "", "test.c",
+		}[s.next()%12]
 	case 8:
 		return primitive.JavaScript([]string{"function () { emit(this.a, 1); }", "function (k, v) { return v[0]; }", "function () { emit(this, this); }", "1", "x(", "for (;;) {}"}[s.next()%6])
 	case 9, 10, 11, 12:

@@ -153,7 +153,7 @@ func (c *call) eachSession(do func(id []byte)) error {
 		if v.Type != bsonx.TypeEmbeddedDocument {
 			return wrongType(c.cmd.name, c.name+"."+string(it.Name()), v, "object")
 		}
-		id := bsonx.Doc(v.Doc()).Get("id")
+		id := v.Doc().Get("id")
 		if id.Type != bsonx.TypeBinary {
 			return wrongType(c.cmd.name, c.name+"."+string(it.Name())+".id", id, "binData")
 		}

@@ -26,8 +26,10 @@ func TestArrays(t *testing.T) {
 		{expr: `{"$filter": {"input": "$s", "cond": 1}}`, code: 28651},
 		{expr: `{"$filter": {"input": "$a"}}`, code: 28650},
 		{expr: `{"$map": {"input": "$a", "as": "x", "in": {"$multiply": ["$$x", "$i"]}}}`, want: `[5, 10, 15]`},
-		{expr: `{"$map": {"input": "$a", "as": "x", "in": {"$map": {"input": "$a", "as": "y", "in": {"$add": ["$$x", "$$y"]}}}}}`,
-			want: `[[2, 3, 4], [3, 4, 5], [4, 5, 6]]`},
+		{
+			expr: `{"$map": {"input": "$a", "as": "x", "in": {"$map": {"input": "$a", "as": "y", "in": {"$add": ["$$x", "$$y"]}}}}}`,
+			want: `[[2, 3, 4], [3, 4, 5], [4, 5, 6]]`,
+		},
 		{expr: `{"$map": {"input": "$n", "in": 1}}`, want: `null`},
 		{expr: `{"$map": {"input": "$a"}}`, code: 16882},
 		{expr: `{"$map": {"input": "$r", "in": "$$this.x"}}`, want: `[1, [2, 3], null, null, [9]]`},

@@ -27,7 +27,7 @@ func parseCond(c *compiler, name string, arg bsonx.Value) (node, error) {
 	}
 	n := &condNode{}
 	for it := arg.Elems(); it.Next(); {
-		i := -1
+		var i int
 		switch string(it.Name()) {
 		case "if":
 			i = 0

@@ -88,7 +88,8 @@ func parseConvert(c *compiler, name string, arg bsonx.Value) (node, error) {
 		return nil, errf(mongoerr.FailedToParse, "$convert expects an object of named arguments but found: %s", typeName(arg))
 	}
 	args, err := c.named(name, arg, int32(mongoerr.FailedToParse), []param{
-		{"input", int32(mongoerr.FailedToParse)}, {"to", int32(mongoerr.FailedToParse)}, {"onError", 0}, {"onNull", 0}})
+		{"input", int32(mongoerr.FailedToParse)}, {"to", int32(mongoerr.FailedToParse)}, {"onError", 0}, {"onNull", 0},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,14 @@ const (
 )
 
 func dateToString() op {
-	o := named{notObject: 18629, unknown: 18534,
+	o := named{
+		notObject: 18629, unknown: 18534,
 		params: []param{{"date", 18628}, {"format", 0}, {"timezone", 0}, {"onNull", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if a[1].Type != tAbsent && !nullish(a[1]) && a[1].Type != tString {
 				return missing, errf(18533, "$dateToString requires that 'format' be a string, found: %s", typeName(a[1]))
 			}
-			loc, ok, err := st.zone(name, a[2])
+			loc, ok, err := st.zone(a[2])
 			if err != nil {
 				return missing, err
 			}
@@ -49,7 +50,8 @@ func dateToString() op {
 				return missing, err
 			}
 			return st.str(s), nil
-		}}
+		},
+	}
 	return o.op()
 }
 

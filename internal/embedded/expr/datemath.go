@@ -58,7 +58,8 @@ func parseWeekday(v bsonx.Value, notString int32) (time.Weekday, error) {
 func equalFold(a, b string) bool { return upperASCII(a) == upperASCII(b) }
 
 func dateShift(sign int64) op {
-	return named{notObject: 5166400, unknown: 5166401,
+	return named{
+		notObject: 5166400, unknown: 5166401,
 		params: []param{{"startDate", 5166402}, {"unit", 5166402}, {"amount", 5166402}, {"timezone", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) || nullish(a[1]) || nullish(a[2]) {
@@ -76,12 +77,13 @@ func dateShift(sign int64) op {
 			if !isNumber(a[2].Type) || !ok || n < -1<<40 || n > 1<<40 {
 				return missing, errf(5166405, "%s expects integer amount of time units", name)
 			}
-			loc, ok, err := st.zone(name, a[3])
+			loc, ok, err := st.zone(a[3])
 			if err != nil || !ok {
 				return null, err
 			}
 			return st.date(u.add(ms, n*sign, loc)), nil
-		}}.op()
+		},
+	}.op()
 }
 
 func (u unit) add(ms, n int64, loc *time.Location) int64 {
@@ -115,7 +117,8 @@ func floorDiv(a, b int64) int64 {
 func weekOrigin(start time.Weekday) int64 { return (3 + int64(start)) * 86400000 }
 
 func dateDiff() op {
-	return named{notObject: 5166301, unknown: 5166302,
+	return named{
+		notObject: 5166301, unknown: 5166302,
 		params: []param{{"startDate", 5166303}, {"endDate", 5166304}, {"unit", 5166305}, {"timezone", 0}, {"startOfWeek", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) || nullish(a[1]) || nullish(a[2]) {
@@ -130,7 +133,7 @@ func dateDiff() op {
 			if err != nil {
 				return missing, err
 			}
-			loc, ok, err := st.zone(name, a[3])
+			loc, ok, err := st.zone(a[3])
 			if err != nil || !ok {
 				return null, err
 			}
@@ -144,7 +147,8 @@ func dateDiff() op {
 				}
 			}
 			return st.i64(u.between(wall(from, loc), wall(to, loc), start)), nil
-		}}.op()
+		},
+	}.op()
 }
 
 // between counts the unit's borders passed from one wall time to another.
@@ -160,7 +164,8 @@ func (u unit) between(from, to int64, start time.Weekday) int64 {
 }
 
 func dateTrunc() op {
-	return named{notObject: 5439007, unknown: 5439008,
+	return named{
+		notObject: 5439007, unknown: 5439008,
 		params: []param{{"date", 5439009}, {"unit", 5439010}, {"binSize", 0}, {"timezone", 0}, {"startOfWeek", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) || nullish(a[1]) {
@@ -187,7 +192,7 @@ func dateTrunc() op {
 					return missing, errf(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", size)
 				}
 			}
-			loc, ok, err := st.zone(name, a[3])
+			loc, ok, err := st.zone(a[3])
 			if err != nil || !ok {
 				return null, err
 			}
@@ -201,7 +206,8 @@ func dateTrunc() op {
 				}
 			}
 			return st.date(u.trunc(ms, size, loc, start)), nil
-		}}.op()
+		},
+	}.op()
 }
 
 // trunc finds the start of ms's bin; bins are counted from 2000-01-01 on the zone's wall clock

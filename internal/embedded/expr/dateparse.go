@@ -9,7 +9,8 @@ import (
 )
 
 func dateFromString() op {
-	o := named{notObject: 40540, unknown: 40541,
+	o := named{
+		notObject: 40540, unknown: 40541,
 		params: []param{{"dateString", 40542}, {"format", 0}, {"timezone", 0}, {"onError", 0}, {"onNull", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) {
@@ -18,7 +19,7 @@ func dateFromString() op {
 				}
 				return null, nil
 			}
-			loc, ok, err := st.zone(name, a[2])
+			loc, ok, err := st.zone(a[2])
 			if err != nil {
 				return missing, err
 			}
@@ -33,7 +34,8 @@ func dateFromString() op {
 				return missing, err
 			}
 			return st.date(ms), nil
-		}}
+		},
+	}
 	return o.op()
 }
 
@@ -62,8 +64,10 @@ func parseDate(s, format string, loc *time.Location) (int64, error) {
 		return parseWithFormat(s, format, loc)
 	}
 	t := strings.TrimSpace(s)
-	for _, date := range []string{"2006-01-02", "2006-1-2", "2006/01/02", "20060102", "Jan 2 2006", "Jan 2, 2006", "January 2, 2006",
-		"January 2 2006", "2 Jan 2006", "2 January 2006", "01/02/2006", "Mon Jan 2 2006", "Mon, 2 Jan 2006", "Monday, 2 January 2006"} {
+	for _, date := range []string{
+		"2006-01-02", "2006-1-2", "2006/01/02", "20060102", "Jan 2 2006", "Jan 2, 2006", "January 2, 2006",
+		"January 2 2006", "2 Jan 2006", "2 January 2006", "01/02/2006", "Mon Jan 2 2006", "Mon, 2 Jan 2006", "Monday, 2 January 2006",
+	} {
 		layouts = append(layouts, date)
 		for _, clock := range []string{"T15:04:05", " 15:04:05", "T15:04", " 15:04", "T150405", "T15", " 3:04:05PM", " 3:04PM", " 3:04 PM", " 3PM"} {
 			layouts = append(layouts, date+clock)

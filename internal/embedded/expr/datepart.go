@@ -9,7 +9,7 @@ import (
 // datePart makes an operator that reads one part of a date; it takes a date or
 // {date, timezone}.
 func datePart(part func(st *state, t time.Time) bsonx.Value) op {
-	fn := func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+	fn := func(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 		if nullish(a[0]) {
 			return null, nil
 		}
@@ -17,7 +17,7 @@ func datePart(part func(st *state, t time.Time) bsonx.Value) op {
 		if err != nil {
 			return missing, err
 		}
-		loc, ok, err := st.zone(name, a[1])
+		loc, ok, err := st.zone(a[1])
 		if err != nil || !ok {
 			return null, err
 		}

@@ -7,7 +7,8 @@ import (
 )
 
 func dateToParts() op {
-	return named{notObject: 40524, unknown: 40520,
+	return named{
+		notObject: 40524, unknown: 40520,
 		params: []param{{"date", 40522}, {"timezone", 0}, {"iso8601", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) {
@@ -23,7 +24,7 @@ func dateToParts() op {
 				}
 				iso = a[2].Bool()
 			}
-			loc, ok, err := st.zone(name, a[1])
+			loc, ok, err := st.zone(a[1])
 			if err != nil || !ok {
 				return null, err
 			}
@@ -48,7 +49,8 @@ func dateToParts() op {
 			put("second", t.Second())
 			put("millisecond", milliOf(t))
 			return w.done(), nil
-		}}.op()
+		},
+	}.op()
 }
 
 // The order of $dateFromParts' arguments.
@@ -67,9 +69,20 @@ const (
 )
 
 func dateFromParts() op {
-	params := []param{{"year", 0}, {"month", 0}, {"day", 0}, {"isoWeekYear", 0}, {"isoWeek", 0}, {"isoDayOfWeek", 0},
-		{"hour", 0}, {"minute", 0}, {"second", 0}, {"millisecond", 0}, {"timezone", 0}}
-	fn := func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+	params := []param{
+		{"year", 0},
+		{"month", 0},
+		{"day", 0},
+		{"isoWeekYear", 0},
+		{"isoWeek", 0},
+		{"isoDayOfWeek", 0},
+		{"hour", 0},
+		{"minute", 0},
+		{"second", 0},
+		{"millisecond", 0},
+		{"timezone", 0},
+	}
+	fn := func(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 		n := make([]int64, partZone)
 		for i := range n {
 			switch v := a[i]; {
@@ -94,7 +107,7 @@ func dateFromParts() op {
 				n[i] = k
 			}
 		}
-		loc, ok, err := st.zone(name, a[partZone])
+		loc, ok, err := st.zone(a[partZone])
 		if err != nil || !ok {
 			return null, err
 		}

@@ -151,7 +151,7 @@ func parseGetField(c *compiler, name string, arg bsonx.Value) (node, error) {
 			}
 		}
 	}
-	k, err := c.constName(name, field, 5654600, 5654601, 5654602)
+	k, err := c.constName(name, field, 5654600, 5654602)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func parseGetField(c *compiler, name string, arg bsonx.Value) (node, error) {
 	return &callNode{name: name, fn: fn, args: []node{in}}, nil
 }
 
-func (c *compiler) constName(name string, field bsonx.Value, notConst, notString, path int32) (string, error) {
+func (c *compiler) constName(name string, field bsonx.Value, notConst, notString int32) (string, error) {
 	n, err := c.compile(field)
 	if err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (c *compiler) constName(name string, field bsonx.Value, notConst, notString
 		return "", errf(codeOf(notConst), "%s requires 'field' to evaluate to a constant", name)
 	}
 	if k.v.Type != tString {
-		return "", errf(codeOf(path), "%s requires 'field' to evaluate to type String, but got %s", name, typeName(k.v))
+		return "", errf(codeOf(notString), "%s requires 'field' to evaluate to type String, but got %s", name, typeName(k.v))
 	}
 	return k.v.Str(), nil
 }
@@ -207,7 +207,7 @@ func parseSetField(c *compiler, name string, arg bsonx.Value) (node, error) {
 			return nil, errf(codeOf(int32([]int{4161102, 4161109, 4161103}[i])), "%s requires '%s' to be specified", name, p)
 		}
 	}
-	k, err := c.constName(name, f["field"], 4161106, 4161107, 4161107)
+	k, err := c.constName(name, f["field"], 4161106, 4161107)
 	if err != nil {
 		return nil, err
 	}

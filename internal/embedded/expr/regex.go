@@ -141,7 +141,8 @@ const (
 )
 
 func regexOp(mode regexMode) op {
-	return named{notObject: 51103, unknown: 31024,
+	return named{
+		notObject: 51103, unknown: 31024,
 		params: []param{{"input", 31022}, {"regex", 31023}, {"options", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if !nullish(a[0]) && a[0].Type != tString && a[0].Type != tSymbol {
@@ -161,7 +162,8 @@ func regexOp(mode regexMode) op {
 				return st.array(nil), nil
 			}
 			return runRegex(st, name, m, a[0].Str(), mode)
-		}}.op()
+		},
+	}.op()
 }
 
 func runRegex(st *state, name string, m matcher, s string, mode regexMode) (bsonx.Value, error) {

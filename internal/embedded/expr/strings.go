@@ -240,7 +240,8 @@ func opSubstrCP(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 const trimSpace = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
 func trim(left, right bool) op {
-	return named{notObject: 50696, unknown: 50694,
+	return named{
+		notObject: 50696, unknown: 50694,
 		params: []param{{"input", 50695}, {"chars", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			if nullish(a[0]) {
@@ -267,11 +268,13 @@ func trim(left, right bool) op {
 				s = bytes.TrimRight(s, chars)
 			}
 			return st.strBytes(s), nil
-		}}.op()
+		},
+	}.op()
 }
 
 func replace(n int) op {
-	return named{notObject: 51751, unknown: 51750,
+	return named{
+		notObject: 51751, unknown: 51750,
 		params: []param{{"input", 51749}, {"find", 51748}, {"replacement", 51747}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			isNull := false
@@ -288,5 +291,6 @@ func replace(n int) op {
 				return null, nil
 			}
 			return st.str(strings.Replace(a[0].Str(), a[1].Str(), a[2].Str(), n)), nil
-		}}.op()
+		},
+	}.op()
 }

@@ -28,15 +28,15 @@ func IsOperator(name string) bool {
 
 func fixed(n int, fn function) op        { return op{min: n, max: n, fn: fn} }
 func between(lo, hi int, fn function) op { return op{min: lo, max: hi, fn: fn} }
-func variadic(lo int, fn function) op    { return op{min: lo, max: -1, fn: fn} }
+func variadic(fn function) op            { return op{max: -1, fn: fn} }
 
 func parser(p func(c *compiler, name string, arg bsonx.Value) (node, error)) op { return op{parse: p} }
 
 func arithmeticOps() map[string]op {
 	return map[string]op{
-		"$add":      variadic(0, opAdd),
+		"$add":      variadic(opAdd),
 		"$subtract": fixed(2, opSubtract),
-		"$multiply": variadic(0, opMultiply),
+		"$multiply": variadic(opMultiply),
 		"$divide":   fixed(2, opDivide),
 		"$mod":      fixed(2, opMod),
 		"$abs":      fixed(1, opAbs),
@@ -61,9 +61,9 @@ func arithmeticOps() map[string]op {
 		"$degreesToRadians": fixed(1, real(func(f float64) float64 { return f * (math.Pi / 180) }, nil, nil)),
 		"$radiansToDegrees": fixed(1, real(func(f float64) float64 { return f * (180 / math.Pi) }, nil, nil)),
 
-		"$bitAnd": variadic(0, bitwise(-1, func(x, y int64) int64 { return x & y })),
-		"$bitOr":  variadic(0, bitwise(0, func(x, y int64) int64 { return x | y })),
-		"$bitXor": variadic(0, bitwise(0, func(x, y int64) int64 { return x ^ y })),
+		"$bitAnd": variadic(bitwise(-1, func(x, y int64) int64 { return x & y })),
+		"$bitOr":  variadic(bitwise(0, func(x, y int64) int64 { return x | y })),
+		"$bitXor": variadic(bitwise(0, func(x, y int64) int64 { return x ^ y })),
 		"$bitNot": fixed(1, opBitNot),
 	}
 }
@@ -83,7 +83,7 @@ func logicOps() map[string]op {
 
 func stringOps() map[string]op {
 	return map[string]op{
-		"$concat": variadic(0, opConcat),
+		"$concat": variadic(opConcat),
 		"$substr": fixed(3, opSubstrBytes), "$substrBytes": fixed(3, opSubstrBytes), "$substrCP": fixed(3, opSubstrCP),
 		"$toLower": fixed(1, mapASCII('A', 'Z')), "$toUpper": fixed(1, mapASCII('a', 'z')),
 		"$split":        fixed(2, opSplit),
@@ -102,7 +102,7 @@ func arrayOps() map[string]op {
 	}
 	return map[string]op{
 		"$arrayElemAt": fixed(2, opArrayElemAt), "$first": fixed(1, endOf(0)), "$last": fixed(1, endOf(-1)),
-		"$slice": between(2, 3, opSlice), "$concatArrays": variadic(0, opConcatArrays),
+		"$slice": between(2, 3, opSlice), "$concatArrays": variadic(opConcatArrays),
 		"$in": fixed(2, opIn), "$reverseArray": fixed(1, opReverseArray), "$size": fixed(1, opSize),
 		"$isArray": fixed(1, opIsArray), "$range": between(2, 3, opRange),
 		"$indexOfArray": between(2, 4, opIndexOfArray), "$zip": parser(parseZip),
@@ -111,17 +111,17 @@ func arrayOps() map[string]op {
 		"$firstN":    nInput(firstN(false)), "$lastN": nInput(firstN(true)),
 		"$maxN": nInput(extremeN(-1)), "$minN": nInput(extremeN(1)),
 		"$arrayToObject": fixed(1, opArrayToObject), "$objectToArray": fixed(1, opObjectToArray),
-		"$mergeObjects": variadic(0, opMergeObjects), "$getField": parser(parseGetField),
+		"$mergeObjects": variadic(opMergeObjects), "$getField": parser(parseGetField),
 		"$setField": parser(parseSetField), "$unsetField": parser(parseSetField),
 
-		"$setUnion": variadic(0, opSetUnion), "$setIntersection": variadic(0, opSetIntersection),
-		"$setDifference": fixed(2, opSetDifference), "$setEquals": variadic(0, opSetEquals),
+		"$setUnion": variadic(opSetUnion), "$setIntersection": variadic(opSetIntersection),
+		"$setDifference": fixed(2, opSetDifference), "$setEquals": variadic(opSetEquals),
 		"$setIsSubset": fixed(2, opSetIsSubset), "$anyElementTrue": fixed(1, anyTrue(true, 17041)),
 		"$allElementsTrue": fixed(1, anyTrue(false, 17040)),
 
-		"$sum": variadic(0, opSum), "$avg": variadic(0, opAvg),
-		"$max": variadic(0, extreme(1)), "$min": variadic(0, extreme(-1)),
-		"$stdDevPop": variadic(0, stdDev(false)), "$stdDevSamp": variadic(0, stdDev(true)),
+		"$sum": variadic(opSum), "$avg": variadic(opAvg),
+		"$max": variadic(extreme(1)), "$min": variadic(extreme(-1)),
+		"$stdDevPop": variadic(stdDev(false)), "$stdDevSamp": variadic(stdDev(true)),
 		"$median": parser(parsePercentile), "$percentile": parser(parsePercentile),
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // zone reads a timezone argument: absent is UTC; ok is false for null.
-func (st *state) zone(name string, v bsonx.Value) (loc *time.Location, ok bool, err error) {
+func (st *state) zone(v bsonx.Value) (loc *time.Location, ok bool, err error) {
 	switch {
 	case v.Type == tAbsent:
 		return time.UTC, true, nil

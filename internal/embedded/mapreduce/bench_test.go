@@ -57,8 +57,12 @@ func BenchmarkJob(b *testing.B) {
 			b.ReportAllocs()
 			var reduces int64
 			for b.Loop() {
-				reply, err := runJob(b, db, append(bson.D{{Key: "mapReduce", Value: "u"}, {Key: "map", Value: code(mapDim0)},
-					{Key: "reduce", Value: code(reduceSum)}, {Key: "out", Value: "out"}}, c.opt...))
+				reply, err := runJob(b, db, append(bson.D{
+					{Key: "mapReduce", Value: "u"},
+					{Key: "map", Value: code(mapDim0)},
+					{Key: "reduce", Value: code(reduceSum)},
+					{Key: "out", Value: "out"},
+				}, c.opt...))
 				if err != nil {
 					b.Fatal(err)
 				}

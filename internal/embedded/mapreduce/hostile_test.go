@@ -99,8 +99,10 @@ func TestOddScripts(t *testing.T) {
 		{"reduce keeps its values", mapDim0, "function (k, v) { if (typeof kept !== 'undefined' && kept.length != 10) throw 'lost'; kept = v; return Array.sum(v); }", ten},
 		{"reduce changes its values", mapDim0, "function (k, v) { var s = 0; while (v.length) s += v.pop(); v.push(1); v.length = 0; return s; }", ten},
 		{"emit kept under another name", "function () { if (typeof e === 'undefined') e = emit; e(this.dim0, 1); }", reduceSum, ten},
-		{"a getter that emits", "function () { var me = this; emit(me.dim0, {get n() { emit(100, 1); return 1; }}); }",
-			"function (k, v) { return k == 100 ? 1 : v.reduce(function (a, b) { return a + (b.n || b); }, 0); }", `[{"_id":{"$numberDouble":"0.0"},"value":{"$numberDouble":"10.0"}}`},
+		{
+			"a getter that emits", "function () { var me = this; emit(me.dim0, {get n() { emit(100, 1); return 1; }}); }",
+			"function (k, v) { return k == 100 ? 1 : v.reduce(function (a, b) { return a + (b.n || b); }, 0); }", `[{"_id":{"$numberDouble":"0.0"},"value":{"$numberDouble":"10.0"}}`,
+		},
 		{"reduce emits", mapDim0, "function (k, v) { emit('no', 1); return Array.sum(v); }", ten},
 		{"valueOf on the prototype", "function () { Object.prototype.extra = 5; emit(this.dim0, 1); }", reduceSum, ten},
 		{"strict", "function () { 'use strict'; emit(this.dim0, 1); }", reduceSum, ten},

@@ -90,14 +90,23 @@ func TestJobEqualsPlainCount(t *testing.T) {
 		} else {
 			insert(t, db, ns, docs)
 		}
-		cmd := bson.D{{Key: "mapReduce", Value: "u"}, {Key: "map", Value: code("function () { emit(this.k, 1); }")},
-			{Key: "reduce", Value: code(reduceSum)}, {Key: "jsMode", Value: js}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}}
+		cmd := bson.D{
+			{Key: "mapReduce", Value: "u"},
+			{Key: "map", Value: code("function () { emit(this.k, 1); }")},
+			{Key: "reduce", Value: code(reduceSum)},
+			{Key: "jsMode", Value: js},
+			{Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}},
+		}
 		m := usual()
 		if rapid.Bool().Draw(rt, "tiny") {
 			m = memory{runs: 2000, stage: 1500, sort: 5000, emits: 900}
 		}
-		out := rapid.SampledFrom([]any{"out", bson.D{{Key: "inline", Value: 1}}, bson.D{{Key: "merge", Value: "out"}},
-			bson.D{{Key: "reduce", Value: "out"}, {Key: "nonAtomic", Value: true}}}).Draw(rt, "out")
+		out := rapid.SampledFrom([]any{
+			"out",
+			bson.D{{Key: "inline", Value: 1}},
+			bson.D{{Key: "merge", Value: "out"}},
+			bson.D{{Key: "reduce", Value: "out"}, {Key: "nonAtomic", Value: true}},
+		}).Draw(rt, "out")
 		inline := fmt.Sprint(out) == fmt.Sprint(bson.D{{Key: "inline", Value: 1}})
 		reply, err := runWith(context.Background(), db, "test", doc(t, append(cmd, bson.E{Key: "out", Value: out})), nil, m)
 		if err != nil {

@@ -201,8 +201,11 @@ func execute(t *testing.T, db *store.DB, name string, cmd bson.D) (bsonx.Doc, er
 				return nil, err
 			}
 		}
-		return doc(t, bson.D{{Key: "createdCollectionAutomatically", Value: false},
-			{Key: "numIndexesBefore", Value: int32(1)}, {Key: "numIndexesAfter", Value: int32(2)}}), nil
+		return doc(t, bson.D{
+			{Key: "createdCollectionAutomatically", Value: false},
+			{Key: "numIndexesBefore", Value: int32(1)},
+			{Key: "numIndexesAfter", Value: int32(2)},
+		}), nil
 	case "create":
 		return doc(t, bson.D{}), db.Create(ctx, ns, doc(t, bson.D{{Key: "viewOn", Value: m["viewOn"]}, {Key: "pipeline", Value: m["pipeline"]}}))
 	case "drop":
@@ -239,8 +242,11 @@ func execute(t *testing.T, db *store.DB, name string, cmd bson.D) (bsonx.Doc, er
 			}
 			list = append(list, bson.D{{Key: "v", Value: int32(2)}, {Key: "key", Value: key}, {Key: "name", Value: ix.Name}, {Key: "ns", Value: ns.String()}})
 		}
-		return doc(t, bson.D{{Key: "cursor", Value: bson.D{{Key: "id", Value: int64(0)},
-			{Key: "ns", Value: fmt.Sprintf("%s.$cmd.listIndexes.%s", name, coll)}, {Key: "firstBatch", Value: list}}}}), nil
+		return doc(t, bson.D{{Key: "cursor", Value: bson.D{
+			{Key: "id", Value: int64(0)},
+			{Key: "ns", Value: fmt.Sprintf("%s.$cmd.listIndexes.%s", name, coll)},
+			{Key: "firstBatch", Value: list},
+		}}}), nil
 	}
 	t.Fatalf("no support for %s", cmd[0].Key)
 	return nil, nil

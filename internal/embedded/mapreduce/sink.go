@@ -35,7 +35,8 @@ func storable(doc bsonx.Doc) error {
 	switch t := doc.Get("_id").Type; t {
 	case bsonx.TypeArray, bsonx.TypeRegex, bsonx.TypeUndefined:
 		return mongoerr.New(mongoerr.BadValue, "can't use %s for _id", map[bsonx.Type]string{
-			bsonx.TypeArray: "an array", bsonx.TypeRegex: "a regex", bsonx.TypeUndefined: "undefined"}[t])
+			bsonx.TypeArray: "an array", bsonx.TypeRegex: "a regex", bsonx.TypeUndefined: "undefined",
+		}[t])
 	}
 	if len(doc) > maxDocument {
 		return mongoerr.New(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", len(doc), maxDocument)

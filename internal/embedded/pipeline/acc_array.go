@@ -146,7 +146,7 @@ func (c *mergeObjectsColumn) add(g uint32, v bsonx.Value) error {
 	if len(c.docs[g]) <= len(bsonx.Empty) {
 		c.docs[g] = append(bsonx.Doc(nil), v.Data...)
 	} else {
-		c.docs[g] = mergeDocs(nil, c.docs[g], v.Doc())
+		c.docs[g] = mergeDocs(c.docs[g], v.Doc())
 	}
 	c.held += int64(len(c.docs[g]))
 	return nil
@@ -172,10 +172,9 @@ func (c *mergeObjectsColumn) merge(g uint32, src []byte) ([]byte, error) {
 	return rest, c.add(g, v)
 }
 
-// mergeDocs appends a with the fields of b over it.
-func mergeDocs(dst []byte, a, b bsonx.Doc) []byte {
-	start := len(dst)
-	dst = bsonx.BeginDoc(dst)
+// mergeDocs is a with the fields of b over it.
+func mergeDocs(a, b bsonx.Doc) []byte {
+	dst := bsonx.BeginDoc(nil)
 	it := a.Iter()
 	for it.Next() {
 		v := it.Value()
@@ -190,5 +189,5 @@ func mergeDocs(dst []byte, a, b bsonx.Doc) []byte {
 			dst = appendRaw(dst, it.Name(), it.Value())
 		}
 	}
-	return bsonx.EndDoc(dst, start)
+	return bsonx.EndDoc(dst, 0)
 }

@@ -32,8 +32,10 @@ func (c *scriptColumn) reset() {
 }
 
 func (c *scriptColumn) clone() column {
-	return &scriptColumn{scripts: c.scripts, init: c.init, accumulate: c.accumulate, combine: c.combine, finish: c.finish,
-		initArgs: c.initArgs, args: c.args.Clone(), js: c.js, fInit: c.fInit, fAcc: c.fAcc, fMerge: c.fMerge, fn: c.fn}
+	return &scriptColumn{
+		scripts: c.scripts, init: c.init, accumulate: c.accumulate, combine: c.combine, finish: c.finish,
+		initArgs: c.initArgs, args: c.args.Clone(), js: c.js, fInit: c.fInit, fAcc: c.fAcc, fMerge: c.fMerge, fn: c.fn,
+	}
 }
 
 // prepare compiles the functions in a runtime of this column.

@@ -6,25 +6,41 @@ func densified(spec string) string { return `[{"$densify": ` + spec + `}, {"$pro
 
 func TestDensify(t *testing.T) {
 	overDocs(t, []string{`{"_id": 1, "v": 4, "p": "a"}`, `{"_id": 2, "v": 0, "p": "a", "x": true}`, `{"_id": 3, "v": 1.5, "p": "b"}`, `{"_id": 4, "v": null}`, `{"_id": 5, "p": "b"}`}, []stageCase{
-		{stages: densified(`{"field": "v", "range": {"step": 1, "bounds": "full"}}`),
-			want: []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1}`, `{"v": 1.5, "p": "b"}`, `{"v": 2}`, `{"v": 3}`, `{"v": 4, "p": "a"}`}},
-		{stages: densified(`{"field": "v", "range": {"step": 2, "bounds": [2, 8]}}`),
-			want: []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": 2}`, `{"v": 4, "p": "a"}`, `{"v": 6}`}},
-		{stages: densified(`{"field": "v", "range": {"step": 2, "bounds": [-3, 0]}}`),
-			want: []string{`{"v": null}`, `{"p": "b"}`, `{"v": -3}`, `{"v": -1}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": 4, "p": "a"}`}},
-		{stages: densified(`{"field": "v", "partitionByFields": ["p"], "range": {"step": 2, "bounds": "partition"}}`),
-			want: []string{`{"v": null}`, `{"v": 0, "p": "a", "x": true}`, `{"p": "a", "v": 2}`, `{"v": 4, "p": "a"}`, `{"p": "b"}`, `{"v": 1.5, "p": "b"}`}},
-		{stages: densified(`{"field": "v", "partitionByFields": ["p"], "range": {"step": 2, "bounds": "full"}}`),
-			want: []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"p": "b", "v": 0}`, `{"v": 1.5, "p": "b"}`, `{"p": "a", "v": 2}`, `{"v": 4, "p": "a"}`, `{"p": "b", "v": 2}`, `{"p": "b", "v": 4}`}},
-		{stages: densified(`{"field": "n.v", "range": {"step": 5, "bounds": [1, 9]}}`),
-			want: []string{`{"v": 4, "p": "a"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": null}`, `{"p": "b"}`, `{"n": {"v": 1}}`, `{"n": {"v": 6}}`}},
+		{
+			stages: densified(`{"field": "v", "range": {"step": 1, "bounds": "full"}}`),
+			want:   []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1}`, `{"v": 1.5, "p": "b"}`, `{"v": 2}`, `{"v": 3}`, `{"v": 4, "p": "a"}`},
+		},
+		{
+			stages: densified(`{"field": "v", "range": {"step": 2, "bounds": [2, 8]}}`),
+			want:   []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": 2}`, `{"v": 4, "p": "a"}`, `{"v": 6}`},
+		},
+		{
+			stages: densified(`{"field": "v", "range": {"step": 2, "bounds": [-3, 0]}}`),
+			want:   []string{`{"v": null}`, `{"p": "b"}`, `{"v": -3}`, `{"v": -1}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": 4, "p": "a"}`},
+		},
+		{
+			stages: densified(`{"field": "v", "partitionByFields": ["p"], "range": {"step": 2, "bounds": "partition"}}`),
+			want:   []string{`{"v": null}`, `{"v": 0, "p": "a", "x": true}`, `{"p": "a", "v": 2}`, `{"v": 4, "p": "a"}`, `{"p": "b"}`, `{"v": 1.5, "p": "b"}`},
+		},
+		{
+			stages: densified(`{"field": "v", "partitionByFields": ["p"], "range": {"step": 2, "bounds": "full"}}`),
+			want:   []string{`{"v": null}`, `{"p": "b"}`, `{"v": 0, "p": "a", "x": true}`, `{"p": "b", "v": 0}`, `{"v": 1.5, "p": "b"}`, `{"p": "a", "v": 2}`, `{"v": 4, "p": "a"}`, `{"p": "b", "v": 2}`, `{"p": "b", "v": 4}`},
+		},
+		{
+			stages: densified(`{"field": "n.v", "range": {"step": 5, "bounds": [1, 9]}}`),
+			want:   []string{`{"v": 4, "p": "a"}`, `{"v": 0, "p": "a", "x": true}`, `{"v": 1.5, "p": "b"}`, `{"v": null}`, `{"p": "b"}`, `{"n": {"v": 1}}`, `{"n": {"v": 6}}`},
+		},
 	})
 	date := func(s string) string { return `{"$date": "` + s + `T00:00:00Z"}` }
 	overDocs(t, []string{`{"_id": 1, "d": ` + date("2020-01-31") + `}`, `{"_id": 2, "d": ` + date("2020-04-01") + `}`}, []stageCase{
-		{stages: densified(`{"field": "d", "range": {"step": 1, "unit": "month", "bounds": "full"}}`),
-			want: []string{`{"d": ` + date("2020-01-31") + `}`, `{"d": ` + date("2020-02-29") + `}`, `{"d": ` + date("2020-03-29") + `}`, `{"d": ` + date("2020-04-01") + `}`}},
-		{stages: densified(`{"field": "d", "range": {"step": 12, "unit": "hour", "bounds": [` + date("2020-01-30") + `, ` + date("2020-01-31") + `]}}`),
-			want: []string{`{"d": ` + date("2020-01-30") + `}`, `{"d": {"$date": "2020-01-30T12:00:00Z"}}`, `{"d": ` + date("2020-01-31") + `}`, `{"d": ` + date("2020-04-01") + `}`}},
+		{
+			stages: densified(`{"field": "d", "range": {"step": 1, "unit": "month", "bounds": "full"}}`),
+			want:   []string{`{"d": ` + date("2020-01-31") + `}`, `{"d": ` + date("2020-02-29") + `}`, `{"d": ` + date("2020-03-29") + `}`, `{"d": ` + date("2020-04-01") + `}`},
+		},
+		{
+			stages: densified(`{"field": "d", "range": {"step": 12, "unit": "hour", "bounds": [` + date("2020-01-30") + `, ` + date("2020-01-31") + `]}}`),
+			want:   []string{`{"d": ` + date("2020-01-30") + `}`, `{"d": {"$date": "2020-01-30T12:00:00Z"}}`, `{"d": ` + date("2020-01-31") + `}`, `{"d": ` + date("2020-04-01") + `}`},
+		},
 		{stages: densified(`{"field": "d", "range": {"step": 1, "bounds": "full"}}`), code: 6053601},
 	})
 	overDocs(t, []string{`{"_id": 1, "v": 0}`, `{"_id": 2, "v": 600000}`, `{"_id": 3, "v": "s"}`}, []stageCase{

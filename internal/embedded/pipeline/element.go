@@ -14,8 +14,9 @@ func appendRaw(dst, name []byte, v bsonx.Value) []byte {
 	return append(dst, v.Data...)
 }
 
-func appendHeader(dst []byte, t bsonx.Type, name string) []byte {
-	dst = append(dst, byte(t))
+// appendHeader begins a field that is a document.
+func appendHeader(dst []byte, name string) []byte {
+	dst = append(dst, byte(tDoc))
 	dst = append(dst, name...)
 	return append(dst, 0)
 }
@@ -68,7 +69,7 @@ func appendAt(dst []byte, old bsonx.Doc, path []string, v bsonx.Value) []byte {
 		if v.IsMissing() && len(old) == len(bsonx.Empty) {
 			return dst
 		}
-		dst = appendHeader(dst, tDoc, path[0])
+		dst = appendHeader(dst, path[0])
 		return appendSet(dst, old, path[1:], v)
 	}
 	if v.IsMissing() {

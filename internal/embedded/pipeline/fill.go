@@ -15,7 +15,8 @@ func expandFill(_ *parser, arg bsonx.Value) ([]bsonx.Value, error) {
 	var sortBy, by, fields, output bsonx.Value
 	for it := arg.Elems(); it.Next(); {
 		v := it.Value()
-		name, ok := string(it.Name()), true
+		name := string(it.Name())
+		var ok bool
 		switch name {
 		case "sortBy":
 			sortBy, ok = v, v.Type == tDoc

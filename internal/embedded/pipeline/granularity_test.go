@@ -47,11 +47,14 @@ func TestBucketAutoGranularity(t *testing.T) {
 	overDocs(t, docs, []stageCase{
 		{stages: `[{"$bucketAuto": {"groupBy": "$_id", "buckets": 5, "granularity": "R20"}}]`, want: []string{
 			`{"_id": {"min": 0, "max": 20.0}, "count": 20}`, `{"_id": {"min": 20.0, "max": 40.0}, "count": 20}`, `{"_id": {"min": 40.0, "max": 63.0}, "count": 23}`,
-			`{"_id": {"min": 63.0, "max": 90.0}, "count": 27}`, `{"_id": {"min": 90.0, "max": 100.0}, "count": 10}`}},
+			`{"_id": {"min": 63.0, "max": 90.0}, "count": 27}`, `{"_id": {"min": 90.0, "max": 100.0}, "count": 10}`,
+		}},
 		{stages: `[{"$bucketAuto": {"groupBy": "$_id", "buckets": 5, "granularity": "POWERSOF2"}}]`, want: []string{
-			`{"_id": {"min": 0, "max": 32.0}, "count": 32}`, `{"_id": {"min": 32.0, "max": 64.0}, "count": 32}`, `{"_id": {"min": 64.0, "max": 128.0}, "count": 36}`}},
+			`{"_id": {"min": 0, "max": 32.0}, "count": 32}`, `{"_id": {"min": 32.0, "max": 64.0}, "count": 32}`, `{"_id": {"min": 64.0, "max": 128.0}, "count": 36}`,
+		}},
 		{stages: `[{"$bucketAuto": {"groupBy": "$_id", "buckets": 5, "granularity": "1-2-5"}}]`, want: []string{
-			`{"_id": {"min": 0, "max": 20.0}, "count": 20}`, `{"_id": {"min": 20.0, "max": 50.0}, "count": 30}`, `{"_id": {"min": 50.0, "max": 100.0}, "count": 50}`}},
+			`{"_id": {"min": 0, "max": 20.0}, "count": 20}`, `{"_id": {"min": 20.0, "max": 50.0}, "count": 30}`, `{"_id": {"min": 50.0, "max": 100.0}, "count": 50}`,
+		}},
 		{stages: `[{"$bucketAuto": {"groupBy": "$z", "buckets": 2, "granularity": "E6"}}]`, want: []string{`{"_id": {"min": 0, "max": 0}, "count": 100}`}},
 		{stages: `[{"$bucketAuto": {"groupBy": "$_id", "buckets": 5, "granularity": "R7"}}]`, code: 40257},
 		{stages: `[{"$bucketAuto": {"groupBy": "$none", "buckets": 5, "granularity": "R5"}}]`, code: 40258},

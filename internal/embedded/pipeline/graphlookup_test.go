@@ -18,7 +18,8 @@ func TestGraphLookup(t *testing.T) {
 		{stages: graph(``), want: []string{`{"_id": 4, "name": "dan", "boss": "cid"}`, `{"_id": 3, "name": "cid", "boss": ["bob", "dan"]}`, `{"_id": 2, "name": "bob", "boss": "ann"}`, `{"_id": 1, "name": "ann"}`}},
 		{stages: graph(`, "maxDepth": 0`), want: []string{`{"_id": 3, "name": "cid", "boss": ["bob", "dan"]}`}},
 		{stages: graph(`, "maxDepth": 2, "depthField": "far.steps", "restrictSearchWithMatch": {"_id": {"$lt": 4}}`), want: []string{
-			`{"_id": 3, "name": "cid", "boss": ["bob", "dan"], "far": {"steps": {"$numberLong": "0"}}}`, `{"_id": 2, "name": "bob", "boss": "ann", "far": {"steps": {"$numberLong": "1"}}}`, `{"_id": 1, "name": "ann", "far": {"steps": {"$numberLong": "2"}}}`}},
+			`{"_id": 3, "name": "cid", "boss": ["bob", "dan"], "far": {"steps": {"$numberLong": "0"}}}`, `{"_id": 2, "name": "bob", "boss": "ann", "far": {"steps": {"$numberLong": "1"}}}`, `{"_id": 1, "name": "ann", "far": {"steps": {"$numberLong": "2"}}}`,
+		}},
 		{stages: `[{"$match": {"_id": 1}}, {"$graphLookup": {"from": "nowhere", "startWith": "$name", "connectFromField": "a", "connectToField": "b", "as": "x.y"}}]`, want: []string{`{"_id": 1, "name": "ann", "x": {"y": []}}`}},
 		{stages: `[{"$match": {"_id": 1}}, {"$graphLookup": {"from": "c", "startWith": ["ann", {"$concat": ["bo", "b"]}], "connectFromField": "x", "connectToField": "name", "as": "x"}}, {"$project": {"x._id": 1}}]`, want: []string{`{"_id": 1, "x": [{"_id": 1}, {"_id": 2}]}`}},
 		{stages: `[{"$graphLookup": 4}]`, code: 9},

@@ -46,8 +46,10 @@ func anyValue(arrays bool) *rapid.Generator[bsonx.Value] {
 		case 10:
 			return bsonx.Bool(n > 4)
 		case 11:
-			return []bsonx.Value{bsonx.Double(math.NaN()), bsonx.Double(math.Copysign(0, -1)), bsonx.Int64(math.MaxInt64), bsonx.Int64(math.MinInt64),
-				bsonx.Double(0x1p63), bsonx.Double(math.Inf(1)), bsonx.Double(1e300)}[rapid.IntRange(0, 6).Draw(t, "odd")]
+			return []bsonx.Value{
+				bsonx.Double(math.NaN()), bsonx.Double(math.Copysign(0, -1)), bsonx.Int64(math.MaxInt64), bsonx.Int64(math.MinInt64),
+				bsonx.Double(0x1p63), bsonx.Double(math.Inf(1)), bsonx.Double(1e300),
+			}[rapid.IntRange(0, 6).Draw(t, "odd")]
 		case 12:
 			return bsonx.Date(n)
 		case 13:
@@ -272,7 +274,7 @@ func TestSpillAll(t *testing.T) {
 		all := lawBSON(docs)
 		for len(all) < 3000 { // several blocks
 			for _, d := range lawBSON(docs) {
-				all = append(all, mergeDocs(nil, d, makeDoc("_id", bsonx.Int32(int32(len(all)))).Doc()))
+				all = append(all, mergeDocs(d, makeDoc("_id", bsonx.Int32(int32(len(all)))).Doc()))
 			}
 		}
 		insert(rt, db, testNS, all...)

@@ -275,13 +275,13 @@ func (m *merger) next(ctx context.Context, old, d bsonx.Doc) (bsonx.Doc, error) 
 			return nil, err
 		}
 		if next.Get("_id").IsMissing() {
-			next = mergeDocs(nil, makeDoc("_id", id).Doc(), next)
+			next = mergeDocs(makeDoc("_id", id).Doc(), next)
 		}
 		next = appendIDFirst(nil, next)
 	case replaceDoc:
 		next = m.keepID(d, id)
 	default:
-		next = mergeDocs(nil, old, m.keepID(d, id))
+		next = mergeDocs(old, m.keepID(d, id))
 	}
 	if bsonx.CompareAgg(next.Get("_id"), id) != 0 {
 		return nil, errf(mongoerr.ImmutableField, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: "+
@@ -299,5 +299,5 @@ func (m *merger) keepID(d bsonx.Doc, id bsonx.Value) bsonx.Doc {
 	if bsonx.CompareAgg(own, id) == 0 {
 		return d
 	}
-	return mergeDocs(nil, d, makeDoc("_id", id).Doc())
+	return mergeDocs(d, makeDoc("_id", id).Doc())
 }

@@ -138,7 +138,7 @@ func (n *projNode) apply(dst []byte, d, root bsonx.Doc) ([]byte, error) {
 func (n *projNode) value(dst []byte, name string, v bsonx.Value, root bsonx.Doc) (_ []byte, ok bool, err error) {
 	switch v.Type {
 	case tDoc:
-		dst = appendHeader(dst, tDoc, name)
+		dst = appendHeader(dst, name)
 		dst, err = n.apply(dst, v.Doc(), root)
 		return dst, true, err
 	case tArray:
@@ -177,7 +177,7 @@ func (n *projNode) array(dst []byte, v bsonx.Value, root bsonx.Doc) ([]byte, err
 
 // fresh appends a document of the computed fields alone.
 func (n *projNode) fresh(dst []byte, name string, root bsonx.Doc) ([]byte, error) {
-	dst = appendHeader(dst, tDoc, name)
+	dst = appendHeader(dst, name)
 	return n.apply(dst, bsonx.Empty, root)
 }
 

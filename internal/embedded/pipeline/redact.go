@@ -82,7 +82,7 @@ func (s *redactStage) element(dst []byte, name string, v bsonx.Value, root bsonx
 	from := len(dst)
 	switch v.Type {
 	case tDoc:
-		dst = appendHeader(dst, tDoc, name)
+		dst = appendHeader(dst, name)
 		if dst, ok, err = s.redact(dst, v.Doc(), root); err != nil || !ok {
 			return dst[:from], false, err
 		}

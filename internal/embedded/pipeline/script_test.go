@@ -11,11 +11,15 @@ import (
 
 func TestScript(t *testing.T) {
 	runCases(t, []stageCase{
-		{stages: `[{"$match": {"_id": {"$lt": 3}}}, {"$project": {"x": {"$function": {"body": "function(a, b) { return a * 10 + b }", "args": ["$a", 1], "lang": "js"}}}}]`,
-			want: []string{`{"_id": 1, "x": {"$numberDouble": "31"}}`, `{"_id": 2, "x": {"$numberDouble": "11"}}`}},
-		{stages: `[{"$group": {"_id": null, "avg": {"$accumulator": {"init": "function(n) { return {n: n, s: 0} }", "initArgs": [0], "accumulate": "function(st, x) { if (x) { st.n++; st.s += x } return st }",
+		{
+			stages: `[{"$match": {"_id": {"$lt": 3}}}, {"$project": {"x": {"$function": {"body": "function(a, b) { return a * 10 + b }", "args": ["$a", 1], "lang": "js"}}}}]`,
+			want:   []string{`{"_id": 1, "x": {"$numberDouble": "31"}}`, `{"_id": 2, "x": {"$numberDouble": "11"}}`},
+		},
+		{
+			stages: `[{"$group": {"_id": null, "avg": {"$accumulator": {"init": "function(n) { return {n: n, s: 0} }", "initArgs": [0], "accumulate": "function(st, x) { if (x) { st.n++; st.s += x } return st }",
 			"accumulateArgs": ["$a"], "merge": "function(a, b) { return {n: a.n + b.n, s: a.s + b.s} }", "finalize": "function(st) { return st.s / st.n }", "lang": "js"}}}}]`,
-			want: []string{`{"_id": null, "avg": {"$numberDouble": "2"}}`}},
+			want: []string{`{"_id": null, "avg": {"$numberDouble": "2"}}`},
+		},
 		{stages: `[{"$project": {"x": {"$function": {"body": "function() { throw 'no' }", "args": [], "lang": "js"}}}}]`, code: mongoerr.JSInterpreterFailure},
 		{stages: `[{"$project": {"x": {"$function": {"args": [], "lang": "js"}}}}]`, code: 4660802},
 	})

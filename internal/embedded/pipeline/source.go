@@ -89,7 +89,7 @@ func (s *mapSource) Next(ctx context.Context) ([]bsonx.Doc, error) {
 		s.out.reset()
 		for _, d := range docs {
 			buf, err := s.fn(s.out.start(), d)
-			if err == errSkip {
+			if errors.Is(err, errSkip) {
 				s.out.undo()
 				continue
 			}

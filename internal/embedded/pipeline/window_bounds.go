@@ -17,7 +17,6 @@ type frame struct {
 
 	p      *partition
 	lo, hi int // where the pointers of a range stand
-	key    []byte
 }
 
 // bound is one end of a window.

@@ -84,10 +84,14 @@ func TestWindowFunctions(t *testing.T) {
 			{stages: field(`{"$sum": "$v", "window": {"range": [-2.5, -1]}}`), want: results("0", "10", "30", "30", "30")},
 			{stages: field(`{"$sum": "$v", "window": {"range": ["current", "current"]}}`), want: results("10", "20", "30", "5", "5")},
 			{stages: field(`{"$count": {}, "window": {"range": [1, "unbounded"]}}`), want: results("4", "3", "2", "0", "0")},
-			{stages: `[{"$setWindowFields": {"partitionBy": "$w", "sortBy": {"t": -1}, "output": {"n": {"$documentNumber": {}}, "s.t": {"$sum": "$v"}}}}, {"$project": {"v": 0, "t": 0}}]`,
-				want: []string{`{"_id": 2, "n": 1, "s": {"t": 20}}`, `{"_id": 1, "w": "a", "n": 1, "s": {"t": 10}}`, `{"_id": 4, "w": "c", "n": 1, "s": {"t": 35}}`, `{"_id": 3, "w": "c", "n": 2, "s": {"t": 35}}`, `{"_id": 5, "w": "d", "n": 1, "s": {"t": 0}}`}, code: 0},
-			{stages: `[{"$setWindowFields": {"partitionBy": {"$gt": ["$t", 2]}, "output": {"n": {"$count": {}}}}}, {"$project": {"n": 1}}, {"$sort": {"_id": 1}}]`,
-				want: []string{`{"_id": 1, "n": 2}`, `{"_id": 2, "n": 2}`, `{"_id": 3, "n": 3}`, `{"_id": 4, "n": 3}`, `{"_id": 5, "n": 3}`}},
+			{
+				stages: `[{"$setWindowFields": {"partitionBy": "$w", "sortBy": {"t": -1}, "output": {"n": {"$documentNumber": {}}, "s.t": {"$sum": "$v"}}}}, {"$project": {"v": 0, "t": 0}}]`,
+				want:   []string{`{"_id": 2, "n": 1, "s": {"t": 20}}`, `{"_id": 1, "w": "a", "n": 1, "s": {"t": 10}}`, `{"_id": 4, "w": "c", "n": 1, "s": {"t": 35}}`, `{"_id": 3, "w": "c", "n": 2, "s": {"t": 35}}`, `{"_id": 5, "w": "d", "n": 1, "s": {"t": 0}}`}, code: 0,
+			},
+			{
+				stages: `[{"$setWindowFields": {"partitionBy": {"$gt": ["$t", 2]}, "output": {"n": {"$count": {}}}}}, {"$project": {"n": 1}}, {"$sort": {"_id": 1}}]`,
+				want:   []string{`{"_id": 1, "n": 2}`, `{"_id": 2, "n": 2}`, `{"_id": 3, "n": 3}`, `{"_id": 4, "n": 3}`, `{"_id": 5, "n": 3}`},
+			},
 		})
 }
 
@@ -164,10 +168,14 @@ func TestLinearFill(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	overDocs(t, []string{`{"_id": 1, "p": "a", "t": 1, "y": 1}`, `{"_id": 2, "p": "a", "t": 2, "y": null}`, `{"_id": 3, "p": "a", "t": 3, "y": 5, "z": 7}`, `{"_id": 4, "p": "b", "t": 4}`, `{"_id": 5, "p": "b", "t": 5, "y": 9}`}, []stageCase{
-		{stages: `[{"$fill": {"sortBy": {"t": 1}, "partitionByFields": ["p"], "output": {"y": {"method": "linear"}, "z": {"value": "$t"}}}}]`,
-			want: []string{`{"_id": 1, "p": "a", "t": 1, "y": 1, "z": 1}`, `{"_id": 2, "p": "a", "t": 2, "y": 3.0, "z": 2}`, `{"_id": 3, "p": "a", "t": 3, "y": 5, "z": 7}`, `{"_id": 4, "p": "b", "t": 4, "y": null, "z": 4}`, `{"_id": 5, "p": "b", "t": 5, "y": 9, "z": 5}`}},
-		{stages: `[{"$fill": {"sortBy": {"t": 1}, "output": {"y": {"method": "locf"}}}}, {"$project": {"y": 1}}]`,
-			want: []string{`{"_id": 1, "y": 1}`, `{"_id": 2, "y": 1}`, `{"_id": 3, "y": 5}`, `{"_id": 4, "y": 5}`, `{"_id": 5, "y": 9}`}},
+		{
+			stages: `[{"$fill": {"sortBy": {"t": 1}, "partitionByFields": ["p"], "output": {"y": {"method": "linear"}, "z": {"value": "$t"}}}}]`,
+			want:   []string{`{"_id": 1, "p": "a", "t": 1, "y": 1, "z": 1}`, `{"_id": 2, "p": "a", "t": 2, "y": 3.0, "z": 2}`, `{"_id": 3, "p": "a", "t": 3, "y": 5, "z": 7}`, `{"_id": 4, "p": "b", "t": 4, "y": null, "z": 4}`, `{"_id": 5, "p": "b", "t": 5, "y": 9, "z": 5}`},
+		},
+		{
+			stages: `[{"$fill": {"sortBy": {"t": 1}, "output": {"y": {"method": "locf"}}}}, {"$project": {"y": 1}}]`,
+			want:   []string{`{"_id": 1, "y": 1}`, `{"_id": 2, "y": 1}`, `{"_id": 3, "y": 5}`, `{"_id": 4, "y": 5}`, `{"_id": 5, "y": 9}`},
+		},
 		{stages: `[{"$fill": {"output": {}}}]`, code: 6050203},
 		{stages: `[{"$fill": {"output": {"a": 1}}}]`, code: 6050200},
 		{stages: `[{"$fill": {"output": {"a": {"method": "locf", "value": 1}}}}]`, code: 6050201},
@@ -187,8 +195,10 @@ func TestWindowLaw(t *testing.T) {
 	}
 	insertJSON(t, db, testNS, docs...)
 	sorted := aggregate(t, db, `[{"$sort": {"p": 1, "t": 1, "_id": 1}}]`)
-	ops := []string{`{"$sum": "$v"}`, `{"$avg": "$v"}`, `{"$min": "$v"}`, `{"$max": "$v"}`, `{"$push": "$v"}`, `{"$count": {}}`, `{"$firstN": {"n": 2, "input": "$v"}}`, `{"$lastN": {"n": 2, "input": "$v"}}`,
-		`{"$bottom": {"sortBy": {"v": 1}, "output": "$v"}}`, `{"$percentile": {"input": "$v", "p": [0.25, 1], "method": "approximate"}}`}
+	ops := []string{
+		`{"$sum": "$v"}`, `{"$avg": "$v"}`, `{"$min": "$v"}`, `{"$max": "$v"}`, `{"$push": "$v"}`, `{"$count": {}}`, `{"$firstN": {"n": 2, "input": "$v"}}`, `{"$lastN": {"n": 2, "input": "$v"}}`,
+		`{"$bottom": {"sortBy": {"v": 1}, "output": "$v"}}`, `{"$percentile": {"input": "$v", "p": [0.25, 1], "method": "approximate"}}`,
+	}
 	for range 60 {
 		op := ops[r.IntN(len(ops))]
 		ranged := r.IntN(2) == 0

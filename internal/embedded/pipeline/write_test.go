@@ -54,10 +54,14 @@ func TestMerge(t *testing.T) {
 		{merge: `{"into": "m", "whenMatched": "fail"}`, code: 11000},
 		{merge: `{"into": "m", "whenNotMatched": "discard"}`, want: []string{`{"_id": 1, "k": "a", "n": 10, "o": true}`, `{"_id": 2, "k": "b", "n": 2}`}},
 		{merge: `{"into": "m", "whenNotMatched": "fail"}`, code: 13113},
-		{merge: `{"into": "m", "whenMatched": [{"$set": {"n": {"$add": ["$n", "$$new.n"]}}}]}`,
-			want: []string{`{"_id": 1, "k": "a", "n": 11, "o": true}`, `{"_id": 2, "k": "b", "n": 2}`, `{"_id": 5, "k": "e", "n": 50}`}},
-		{merge: `{"into": "m", "let": {"x": "$n"}, "whenMatched": [{"$project": {"n": "$$x", "k": 1}}], "whenNotMatched": "discard"}`,
-			want: []string{`{"_id": 1, "k": "a", "n": 10}`, `{"_id": 2, "k": "b", "n": 2}`}},
+		{
+			merge: `{"into": "m", "whenMatched": [{"$set": {"n": {"$add": ["$n", "$$new.n"]}}}]}`,
+			want:  []string{`{"_id": 1, "k": "a", "n": 11, "o": true}`, `{"_id": 2, "k": "b", "n": 2}`, `{"_id": 5, "k": "e", "n": 50}`},
+		},
+		{
+			merge: `{"into": "m", "let": {"x": "$n"}, "whenMatched": [{"$project": {"n": "$$x", "k": 1}}], "whenNotMatched": "discard"}`,
+			want:  []string{`{"_id": 1, "k": "a", "n": 10}`, `{"_id": 2, "k": "b", "n": 2}`},
+		},
 		{merge: `{"into": "m", "on": "k", "whenMatched": "replace"}`, want: []string{`{"_id": 1, "k": "a", "n": 10}`, `{"_id": 2, "k": "b", "n": 2}`, `{"_id": 5, "k": "e", "n": 50}`}},
 		{merge: `{"into": "m", "on": "n"}`, code: 51183},
 		{merge: `{"into": "m", "whenMatched": "x"}`, code: 2},

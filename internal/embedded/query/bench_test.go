@@ -12,8 +12,11 @@ import (
 )
 
 var benchDoc = bson.D{
-	{Key: "_id", Value: int32(7)}, {Key: "dim0", Value: int32(4711)}, {Key: "s", Value: "some text"},
-	{Key: "n", Value: bson.D{{Key: "x", Value: 1.5}}}, {Key: "tags", Value: bson.A{"a", "b", "c"}},
+	{Key: "_id", Value: int32(7)},
+	{Key: "dim0", Value: int32(4711)},
+	{Key: "s", Value: "some text"},
+	{Key: "n", Value: bson.D{{Key: "x", Value: 1.5}}},
+	{Key: "tags", Value: bson.A{"a", "b", "c"}},
 }
 
 func BenchmarkMatch(b *testing.B) {

@@ -32,10 +32,17 @@ func (g gen) scalar(ends bool) any {
 		int32(0), int32(1), int32(5), int64(5), int64(-1), 5.0, 1.5, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1),
 		int64(math.MaxInt64), decimal("5"), decimal("5.00"), decimal("1E+40"), decimal("NaN"),
 		"", "a", "ab", "b", "a\x00b", primitive.Symbol("a"), true, false, nil, nil,
-		primitive.DateTime(-5), primitive.DateTime(5), primitive.Timestamp{T: 1, I: 2},
-		primitive.ObjectID{11: 1}, primitive.ObjectID{11: 2}, primitive.Binary{Data: []byte{1}}, primitive.Binary{Subtype: 5, Data: []byte{1, 2}},
-		primitive.Regex{Pattern: "^a"}, primitive.Regex{Pattern: "b", Options: "i"}, primitive.JavaScript("x"),
-		primitive.CodeWithScope{Code: "x", Scope: bson.D{}}, primitive.DBPointer{DB: "d", Pointer: primitive.ObjectID{1}},
+		primitive.DateTime(-5), primitive.DateTime(5),
+		primitive.Timestamp{T: 1, I: 2},
+		primitive.ObjectID{11: 1},
+		primitive.ObjectID{11: 2},
+		primitive.Binary{Data: []byte{1}},
+		primitive.Binary{Subtype: 5, Data: []byte{1, 2}},
+		primitive.Regex{Pattern: "^a"},
+		primitive.Regex{Pattern: "b", Options: "i"},
+		primitive.JavaScript("x"),
+		primitive.CodeWithScope{Code: "x", Scope: bson.D{}},
+		primitive.DBPointer{DB: "d", Pointer: primitive.ObjectID{1}},
 	}
 	if ends {
 		vals = append(vals, primitive.MinKey{}, primitive.MaxKey{})
@@ -182,8 +189,10 @@ func (g gen) operator(depth int, inElem bool) bson.E {
 	case 9:
 		return bson.E{Key: "$exists", Value: rapid.Bool().Draw(g.t, "exists")}
 	case 10, 11:
-		names := []string{"double", "string", "object", "array", "binData", "objectId", "bool", "date", "null", "regex", "javascript",
-			"symbol", "int", "timestamp", "long", "decimal", "minKey", "maxKey", "number"}
+		names := []string{
+			"double", "string", "object", "array", "binData", "objectId", "bool", "date", "null", "regex", "javascript",
+			"symbol", "int", "timestamp", "long", "decimal", "minKey", "maxKey", "number",
+		}
 		a := bson.A{}
 		for range g.n(1, 4) {
 			a = append(a, rapid.SampledFrom(names).Draw(g.t, "type"))

@@ -193,7 +193,7 @@ func (l *typeLeaf) add(v bsonx.Value) error {
 		if ok && n == 0 {
 			return bad("Invalid numerical type code: 0. Instead use {$exists:false}.")
 		}
-		if !ok || !(n >= 1 && n <= 19 || n == 127 || n == -1) {
+		if !ok || (n < 1 || n > 19) && n != 127 && n != -1 {
 			return bad("Invalid numerical type code: %s", v.String())
 		}
 		l.types = append(l.types, bsonx.Type(byte(int8(n))))

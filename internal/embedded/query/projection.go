@@ -238,7 +238,7 @@ func (n *projNode) parseSlice(v bsonx.Value) error {
 }
 
 func (pp *projParser) positional(path string, v bsonx.Value) error {
-	if !(v.IsNumber() || v.Type == typeBool) || !v.Truthy() {
+	if !v.IsNumber() && v.Type != typeBool || !v.Truthy() {
 		return bad("Cannot exclude array elements with the positional operator.")
 	}
 	if pp.p.posPath != "" {

@@ -58,10 +58,23 @@ func TestProjectionErrors(t *testing.T) {
 		proj string
 		code mongoerr.Code
 	}{
-		{`{"a": 1, "b": 0}`, 2}, {`{"a": 0, "b": 1}`, 2}, {`{"": 1}`, 2}, {`{"a.": 1}`, 2}, {`{"a": {}}`, 2},
-		{`{"a": {"$nope": 1}}`, 2}, {`{"a": {"$slice": "x"}}`, 2}, {`{"a": {"$slice": [1, 0]}}`, 2}, {`{"a": {"$slice": [1]}}`, 2},
-		{`{"a": {"$elemMatch": 1}}`, 2}, {`{"a.b": {"$elemMatch": {}}}`, 2}, {`{"a.$": 0}`, 2}, {`{"a.$": 1, "b.$": 1}`, 2}, {`{"a.$.b": 1}`, 2},
-		{`{"a": 1, "a.b": 1}`, 31249}, {`{"a": {"$meta": "textScore"}}`, 115}, {`{"a": 0, "b": "$c"}`, 2},
+		{`{"a": 1, "b": 0}`, 2},
+		{`{"a": 0, "b": 1}`, 2},
+		{`{"": 1}`, 2},
+		{`{"a.": 1}`, 2},
+		{`{"a": {}}`, 2},
+		{`{"a": {"$nope": 1}}`, 2},
+		{`{"a": {"$slice": "x"}}`, 2},
+		{`{"a": {"$slice": [1, 0]}}`, 2},
+		{`{"a": {"$slice": [1]}}`, 2},
+		{`{"a": {"$elemMatch": 1}}`, 2},
+		{`{"a.b": {"$elemMatch": {}}}`, 2},
+		{`{"a.$": 0}`, 2},
+		{`{"a.$": 1, "b.$": 1}`, 2},
+		{`{"a.$.b": 1}`, 2},
+		{`{"a": 1, "a.b": 1}`, 31249},
+		{`{"a": {"$meta": "textScore"}}`, 115},
+		{`{"a": 0, "b": "$c"}`, 2},
 	} {
 		_, err := ParseProjection(doc(t, c.proj), nil)
 		if got := mongoerr.CodeOf(err); got != c.code {
@@ -80,8 +93,13 @@ func TestProjectionErrors(t *testing.T) {
 
 func TestProjectionDeps(t *testing.T) {
 	for _, c := range []struct{ proj, want string }{
-		{`{"a": 1, "b.c": 1}`, "_id a b.c"}, {`{"a": 1, "_id": 0}`, "a"}, {`{"a": {"$add": ["$x.y", 1]}}`, "_id x.y"},
-		{`{"a": 0}`, "whole"}, {`{}`, "whole"}, {`{"a": "$$ROOT"}`, "whole"}, {`{"_id": 1}`, "_id"},
+		{`{"a": 1, "b.c": 1}`, "_id a b.c"},
+		{`{"a": 1, "_id": 0}`, "a"},
+		{`{"a": {"$add": ["$x.y", 1]}}`, "_id x.y"},
+		{`{"a": 0}`, "whole"},
+		{`{}`, "whole"},
+		{`{"a": "$$ROOT"}`, "whole"},
+		{`{"_id": 1}`, "_id"},
 	} {
 		p, err := ParseProjection(doc(t, c.proj), nil)
 		if err != nil {

@@ -64,7 +64,7 @@ func (u *Update) IsReplacement() bool { return u.replacement != nil }
 // IsPipeline reports whether the update is a list of stages, for which SetPipeline is needed.
 func (u *Update) IsPipeline() bool { return u.stages != nil }
 
-// ParseUpdate: v is a document or an array (pipeline). arrayFilters may be empty.
+// ParseUpdate parses an update; v is a document or an array (pipeline). arrayFilters may be empty.
 // Codes: 9 for unknown modifiers and malformed operands, 40 for paths that collide, 56 for empty names.
 func ParseUpdate(v bsonx.Value, arrayFilters []bsonx.Doc, s *expr.Scope) (*Update, error) {
 	u := &Update{now: time.Now}

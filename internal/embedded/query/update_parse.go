@@ -90,7 +90,7 @@ func (up *updateParser) path(path string) ([]string, error) {
 					return nil, err
 				}
 			}
-		case part[0] == '$' && !(i > 0 && (part == "$id" || part == "$ref" || part == "$db")):
+		case part[0] == '$' && (i == 0 || part != "$id" && part != "$ref" && part != "$db"):
 			return nil, mongoerr.New(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not valid for storage.", part, path)
 		}
 	}

@@ -105,7 +105,8 @@ func functionText(name, src string) (text string, lit ast.Expression, file strin
 
 func syntaxError(name string, err error) error {
 	line, col, msg := 1, 1, err.Error()
-	if list, ok := err.(parser.ErrorList); ok && len(list) > 0 {
+	var list parser.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
 		e := list[0]
 		line, col, msg = e.Position.Line, e.Position.Column, e.Message
 		if line == 1 {

@@ -53,8 +53,10 @@ const maxElements = 1 << 25
 func (r *Runtime) guardArrays() {
 	array := r.vm.Get("Array").(*goja.Object)
 	proto := array.Get("prototype").(*goja.Object)
-	for _, name := range []string{"fill", "indexOf", "lastIndexOf", "includes", "reverse", "copyWithin", "splice", "slice", "concat", "sort",
-		"flat", "shift", "unshift", "forEach", "map", "filter", "some", "every", "reduce", "reduceRight"} {
+	for _, name := range []string{
+		"fill", "indexOf", "lastIndexOf", "includes", "reverse", "copyWithin", "splice", "slice", "concat", "sort",
+		"flat", "shift", "unshift", "forEach", "map", "filter", "some", "every", "reduce", "reduceRight",
+	} {
 		original, ok := goja.AssertFunction(proto.Get(name))
 		if !ok {
 			continue
@@ -69,8 +71,10 @@ func (r *Runtime) guardArrays() {
 		r.limitLength(call.Argument(0))
 		return r.callOriginal(from, call)
 	})
-	for _, name := range []string{"ArrayBuffer", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
-		"Int32Array", "Uint32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array"} {
+	for _, name := range []string{
+		"ArrayBuffer", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
+		"Int32Array", "Uint32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+	} {
 		if original, ok := r.vm.Get(name).(*goja.Object); ok {
 			r.guardConstructor(name, original, func(args []goja.Value) {
 				if len(args) > 0 && goja.IsNumber(args[0]) && args[0].ToFloat() > maxElements {

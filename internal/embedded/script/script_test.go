@@ -122,8 +122,10 @@ func TestExpressions(t *testing.T) {
 		{`Object.extend({a: 1}, {b: {c: 2}}, true)`, `{"a":{"$numberDouble":"1.0"},"b":{"c":{"$numberDouble":"2.0"}}}`},
 		{`hex_md5("a")`, `"0cc175b9c0f1b6a831c399e269772661"`},
 		{`tojson({a: 1, b: 'x'})`, `"{ \"a\" : 1, \"b\" : \"x\" }"`},
-		{`tojson([1, 'x', null, true, {a: NumberLong(3), d: new Date(0), o: ObjectId('000000000000000000000001')}])`,
-			`"[\n\t1,\n\t\"x\",\n\tnull,\n\ttrue,\n\t{\n\t\t\"a\" : NumberLong(3),\n\t\t\"d\" : ISODate(\"1970-01-01T00:00:00Z\"),\n\t\t\"o\" : ObjectId(\"000000000000000000000001\")\n\t}\n]"`},
+		{
+			`tojson([1, 'x', null, true, {a: NumberLong(3), d: new Date(0), o: ObjectId('000000000000000000000001')}])`,
+			`"[\n\t1,\n\t\"x\",\n\tnull,\n\ttrue,\n\t{\n\t\t\"a\" : NumberLong(3),\n\t\t\"d\" : ISODate(\"1970-01-01T00:00:00Z\"),\n\t\t\"o\" : ObjectId(\"000000000000000000000001\")\n\t}\n]"`,
+		},
 		{`tojsononeline({a: 1, b: [1, 2]})`, `"{  \"a\" : 1,  \"b\" : [ 1, 2 ] }"`},
 		{`tojson({})`, `"{ }"`},
 		{`tojson("q\"\n")`, `"\"q\\\"\\n\""`},
@@ -184,9 +186,11 @@ func TestRoundTrip(t *testing.T) {
 		{`{"$regularExpression":{"pattern":"(?P<x>a)","options":"sx"}}`, `{"$regularExpression":{"pattern":"(?P<x>a)","options":"sx"}}`, ""},
 		{`{"$code":"function () { return 1; }"}`, `{"$code":"function () { return 1; }"}`, ""},
 		{`{"$dbPointer":{"$ref":"a.b","$id":{"$oid":"0123456789abcdef01234567"}}}`, `{"$dbPointer":{"$ref":"a.b","$id":{"$oid":"0123456789abcdef01234567"}}}`, ""},
-		{`{"a":{"$numberInt":"1"},"b":{"c":{"$numberInt":"2"}},"d":[{"$numberInt":"3"}]}`,
+		{
 			`{"a":{"$numberInt":"1"},"b":{"c":{"$numberInt":"2"}},"d":[{"$numberInt":"3"}]}`,
-			`{"a":{"$numberInt":"1"},"b":{"c":{"$numberInt":"2"}},"d":[{"$numberDouble":"3.0"}]}`},
+			`{"a":{"$numberInt":"1"},"b":{"c":{"$numberInt":"2"}},"d":[{"$numberInt":"3"}]}`,
+			`{"a":{"$numberInt":"1"},"b":{"c":{"$numberInt":"2"}},"d":[{"$numberDouble":"3.0"}]}`,
+		},
 		{`[{"$numberInt":"1"},{"a":{"$numberInt":"2"}}]`, `[{"$numberDouble":"1.0"},{"a":{"$numberInt":"2"}}]`, ""},
 	} {
 		got, err := r.Call(id, bsonx.Value{}, value(t, c.in))
@@ -425,8 +429,10 @@ func TestRunawayMemory(t *testing.T) {
 }
 
 func TestLongTexts(t *testing.T) {
-	for _, expr := range []string{"'x'.repeat(1e10)", "'x'.padEnd(1e10)", "Array.prototype.fill.call({length: 1e15}, 0)", "new Array(4e9).forEach(function () {})", "Array.from({length: 1e12})",
-		"new Uint8Array(1e11)", "new ArrayBuffer(1e12)", "new Float64Array({length: 1e10})", "new Array(1e9).join('abc')"} {
+	for _, expr := range []string{
+		"'x'.repeat(1e10)", "'x'.padEnd(1e10)", "Array.prototype.fill.call({length: 1e15}, 0)", "new Array(4e9).forEach(function () {})", "Array.from({length: 1e12})",
+		"new Uint8Array(1e11)", "new ArrayBuffer(1e12)", "new Float64Array({length: 1e10})", "new Array(1e9).join('abc')",
+	} {
 		if _, err := eval(t, New(), expr); err == nil || !strings.Contains(err.Error(), "RangeError") {
 			t.Errorf("%s: %v", expr, err)
 		}

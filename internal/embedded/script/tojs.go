@@ -176,9 +176,11 @@ func recovered(name string, err *error) {
 	}
 }
 
-// Undefined and Null are the values of those names.
+// Undefined is the value of that name.
 func (r *Runtime) Undefined() Value { return r.undefined }
-func (r *Runtime) Null() Value      { return r.null }
+
+// Null is the value of that name.
+func (r *Runtime) Null() Value { return r.null }
 
 // tooDeep and tooLarge are a 4.0 server's errors of conversions.
 func tooDeep() error {
@@ -189,9 +191,13 @@ func tooLarge() error {
 	return mongoerr.New(17260, "converting from JavaScript to BSON failed: object size exceeds limit of %d bytes", maxBytes)
 }
 
-// Number, String and Array make JavaScript values.
+// Number makes a JavaScript number.
 func (r *Runtime) Number(f float64) Value { return r.vm.ToValue(f) }
-func (r *Runtime) String(s string) Value  { return r.vm.ToValue(s) }
+
+// String makes a JavaScript string.
+func (r *Runtime) String(s string) Value { return r.vm.ToValue(s) }
+
+// Array makes a JavaScript array.
 func (r *Runtime) Array(items ...Value) Value {
 	list := make([]any, len(items))
 	for i, v := range items {

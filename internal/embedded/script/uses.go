@@ -68,8 +68,10 @@ type usesWalker struct {
 var readers = []string{"sum", "avg", "stdDev", "contains"}
 
 // keepers are array methods that hand the array itself to a callback or return it.
-var keepers = []string{"sort", "reverse", "fill", "copyWithin", "valueOf", "concat", "entries", "keys", "values", "forEach",
-	"map", "filter", "some", "every", "find", "findIndex", "findLast", "findLastIndex", "flatMap", "reduce", "reduceRight"}
+var keepers = []string{
+	"sort", "reverse", "fill", "copyWithin", "valueOf", "concat", "entries", "keys", "values", "forEach",
+	"map", "filter", "some", "every", "find", "findIndex", "findLast", "findLastIndex", "flatMap", "reduce", "reduceRight",
+}
 
 // callbacks of these get the array as their last argument, which only a callback with that many parameters sees.
 var callbackArity = map[string]int{"forEach": 2, "map": 2, "filter": 2, "some": 2, "every": 2, "find": 2, "findIndex": 2, "reduce": 3, "reduceRight": 3}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -168,10 +169,10 @@ func TestContextEndsTheWait(t *testing.T) {
 	err := db.Write(ctx, testNS, WriteOptions{}, func(*Tx) error {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, _, err := db.InsertMany(gone, testNS, []bsonx.Doc{jdoc(t, `{"_id":2}`)}, true, WriteOptions{}); err != context.Canceled {
+		if _, _, err := db.InsertMany(gone, testNS, []bsonx.Doc{jdoc(t, `{"_id":2}`)}, true, WriteOptions{}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if _, err := db.Drop(gone, testNS); err != context.Canceled {
+		if _, err := db.Drop(gone, testNS); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		return nil

@@ -165,4 +165,5 @@ func (it *EntryIter) Err() error {
 	return nil
 }
 
+// Close ends the scan.
 func (it *EntryIter) Close() error { return it.sc.close() }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -163,7 +164,7 @@ func (m *machine) write(t *rapid.T) {
 	} else {
 		m.synced = sync
 	}
-	if fail != (err == boom) || !fail && err != nil {
+	if fail != errors.Is(err, boom) || !fail && err != nil {
 		t.Fatal(err)
 	}
 }

@@ -165,8 +165,11 @@ func (it *RecordIter) Next() bool {
 	return it.sc.err == nil
 }
 
+// Doc is the document, valid until the next Next.
 func (it *RecordIter) Doc() bsonx.Doc { return it.doc }
-func (it *RecordIter) IDKey() []byte  { return it.sc.key() }
+
+// IDKey is the encoded _id, valid until the next Next.
+func (it *RecordIter) IDKey() []byte { return it.sc.key() }
 
 // Err is what ended the scan early; a wrong byte on disk is an error here.
 func (it *RecordIter) Err() error {
@@ -176,4 +179,5 @@ func (it *RecordIter) Err() error {
 	return nil
 }
 
+// Close ends the scan.
 func (it *RecordIter) Close() error { return it.sc.close() }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -236,7 +237,7 @@ func TestTx(t *testing.T) {
 			return err
 		}
 		return boom
-	}); err != boom {
+	}); !errors.Is(err, boom) {
 		t.Error(err)
 	}
 	if got := ids(allDocs(t, db, testNS)); got != "1 3 4" {

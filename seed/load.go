@@ -69,14 +69,15 @@ func (l *load) run(ctx context.Context) error {
 		return err
 	}
 	p := pool.New().WithErrors().WithContext(workCtx).WithCancelOnError().WithFirstError()
+	var files *pipeline
 	if l.c.Source != nil {
-		l.startSource(p, sendCtx)
+		files = l.startSource(p, sendCtx)
 	} else {
 		for i := range l.workers {
 			p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx, &l.workers[i]) })
 		}
 	}
-	err = p.Wait()
+	err = files.firstBad(p.Wait())
 	if serr := save.end(sendCtx); serr != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = serr
 	}

@@ -19,7 +19,14 @@ type pipeline struct {
 	*load
 	chunks, freeChunks   chan *piece
 	batches, freeBatches chan *sender
-	bad                  sync.Mutex // one call of Config.Bad at a time
+	bad                  sync.Mutex // one call of Config.Bad at a time, and guards stopped
+	stopped              *badRecord
+}
+
+// badRecord is the first broken record, by its place, of those that decoders met before they stopped.
+type badRecord struct {
+	file int
+	err  *source.RecordError
 }
 
 // piece is a chunk and its account.
@@ -28,8 +35,17 @@ type piece struct {
 	part *part
 }
 
+// firstBad is the error of a load that a broken record ended: several decoders may have met one.
+func (f *pipeline) firstBad(err error) error {
+	var bad *source.RecordError
+	if f != nil && f.stopped != nil && errors.As(err, &bad) {
+		return f.stopped.err
+	}
+	return err
+}
+
 // startSource starts the pipeline's goroutines in p, which waits for them.
-func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) {
+func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) *pipeline {
 	nc := 2*l.c.Decoders + 1
 	nb := 2*l.c.Decoders + l.c.Writers // a decoder may hold two
 	f := &pipeline{
@@ -60,6 +76,7 @@ func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) {
 	for i := range l.workers {
 		p.Go(func(ctx context.Context) error { return f.write(ctx, sendCtx, &l.workers[i]) })
 	}
+	return f
 }
 
 // take receives from a channel; ok is false when it is closed.
@@ -142,7 +159,7 @@ func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender
 				f.track.decoded(c.part, total, rejects)
 				return s, nil
 			}
-			if err := f.refuse(err); err != nil {
+			if err := f.refuse(err, c.Index); err != nil {
 				return s, err
 			}
 			rejects++
@@ -169,14 +186,20 @@ func (f *pipeline) decodeChunk(ctx context.Context, d *source.Decoder, s *sender
 	}
 }
 
-// refuse hands a broken record on.
-func (f *pipeline) refuse(err error) error {
+// refuse hands a broken record on, or ends the load with it.
+func (f *pipeline) refuse(err error, file int) error {
 	var bad *source.RecordError
-	if f.c.Bad == nil || !errors.As(err, &bad) {
+	if !errors.As(err, &bad) {
 		return err
 	}
 	f.bad.Lock()
 	defer f.bad.Unlock()
+	if f.c.Bad == nil {
+		if s := f.stopped; s == nil || file < s.file || file == s.file && bad.Start < s.err.Start {
+			f.stopped = &badRecord{file, bad}
+		}
+		return bad
+	}
 	if err := f.c.Bad(bad); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 	}
 	if !o.resume {
 		if err := a.makeCollection(ctx, t, o.drop, o.add); err != nil {
-			return nil, a.explainFill(err, cp)
+			return nil, a.explainFill(err, o, cp)
 		}
 		if cp != nil {
 			if old, err := cp.load(); err == nil && old != nil && o.add {
@@ -80,8 +80,9 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 	stop()
 	if err != nil {
 		if e, ok := errors.AsType[*seed.CountError](err); !ok || e.Unacknowledged {
-			a.notFinished(o, rep, cp)
+			a.notFinished(err, o, rep, cp)
 		}
+		err = a.explainFill(err, o, cp)
 		if rep == nil {
 			return nil, err
 		}

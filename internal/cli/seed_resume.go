@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"mrbench/internal/report"
 	"mrbench/internal/target"
 	"mrbench/seed"
+	"mrbench/seed/source"
 )
 
 // checkResume finds what does not go together with --resume.
@@ -42,15 +44,18 @@ func (a *app) resume(c *checkpoints) (*seed.Checkpoint, error) {
 	return p, err
 }
 
-// notFinished says how to go on after a load that stopped.
-func (a *app) notFinished(o seedOptions, r *seed.Report, c *checkpoints) {
+// notFinished says how to go on after a load that err stopped.
+func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoints) {
+	_, broken := errors.AsType[*source.RecordError](err)
 	ns := a.common.ns
 	there := int64(0)
 	if r != nil {
 		there = r.Documents + r.Earlier
 	}
 	switch {
-	case len(o.from) == 0 && there == 0:
+	case there == 0 && c != nil && broken:
+		_ = c.remove() // the files are at fault, and nothing was sent: a later load begins anew in any case
+	case there == 0 && (c == nil || c.last == nil):
 	case len(o.from) == 0 && o.ordered:
 		a.tell("%s is filled in part, with %s documents; seed it again with --drop", ns, report.Thousands(there))
 	case len(o.from) == 0:
@@ -59,7 +64,6 @@ func (a *app) notFinished(o seedOptions, r *seed.Report, c *checkpoints) {
 	case c != nil && c.last != nil:
 		a.tell("%s is filled in part, with %s documents; go on with:\n  %s", ns, report.Thousands(there),
 			a.sameCommand([]string{"drop", "append", "resume", "overwrite"}, "--resume"))
-	case there == 0:
 	case unacknowledged(o.writeConcern):
 		a.tell("%s is filled in part, and with write concern 0 it is not known how far: load the files again with --drop", ns)
 	default:
@@ -97,12 +101,18 @@ func (a *app) sameCommand(without []string, with ...string) string {
 }
 
 // explainFill adds the next step to errors of a load from files.
-func (a *app) explainFill(err error, c *checkpoints) error {
+func (a *app) explainFill(err error, o seedOptions, c *checkpoints) error {
 	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok && c != nil {
 		if p, lerr := c.load(); lerr == nil && p != nil {
 			return withCode(exitFailed, "%s already holds %d documents, of a load of these files that did not finish: go on with --resume, or begin anew with --drop",
 				e.NS, e.Documents)
 		}
+	}
+	if e, ok := errors.AsType[*source.RecordError](err); ok && o.skipBad == "" {
+		return fmt.Errorf("%w; --skip-bad FILE writes such records to a file and goes on", e)
+	}
+	if e, ok := errors.AsType[*seed.DocumentError](err); ok && e.Code == 11000 && o.onDuplicate == string(seed.DuplicateStop) && !o.ordered {
+		return fmt.Errorf("%w; --on-duplicate skip leaves out and counts documents whose key is there", e)
 	}
 	return err
 }

@@ -207,7 +207,7 @@ func (a *app) countFiles(ctx context.Context, o seedOptions) (reterr error) {
 		}
 	})
 	if err != nil {
-		return err
+		return a.explainFill(err, o, nil)
 	}
 	if n := len(r.Folders); n > 0 {
 		r.Records = r.Folders[n-1].Running

@@ -52,6 +52,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Select != "" && c.Format != "" && c.Format != JSON {
 		return c, fmt.Errorf("source: an array is selected from json documents only, not from %s", c.Format)
 	}
+	if c.Columns != "" && c.Format != "" && c.Format != CSV && c.Format != TSV {
+		return c, fmt.Errorf("source: columns are of csv and tsv files, not of %s", c.Format)
+	}
 	if len(c.Paths) == 0 {
 		return c, fmt.Errorf("source: no files given")
 	}

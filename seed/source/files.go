@@ -91,7 +91,7 @@ func expand(path string) ([]string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return []string{path}, nil
 	} else if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?[") {
-		return nil, fmt.Errorf("source: %w", err)
+		return nil, pathError(path, err)
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil {
@@ -109,7 +109,7 @@ func expand(path string) ([]string, error) {
 func walk(root string) ([]File, error) {
 	info, err := os.Stat(root)
 	if err != nil {
-		return nil, fmt.Errorf("source: %w", err)
+		return nil, pathError(root, err)
 	}
 	if !info.IsDir() {
 		return []File{{Path: root, Folder: ".", Size: info.Size()}}, nil
@@ -156,4 +156,13 @@ func walk(root string) ([]File, error) {
 		return nil, fmt.Errorf("source: folder %s holds no files", root)
 	}
 	return files, nil
+}
+
+// pathError says what is wrong with a path, without the name of the system's call.
+func pathError(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("source: %s: %w", path, err)
 }

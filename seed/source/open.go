@@ -31,7 +31,7 @@ func (c Config) text(f File, disk *atomic.Int64) (r io.Reader, closeAll func() e
 	if f.Path != "-" {
 		file, err := os.Open(f.Path)
 		if err != nil {
-			return nil, nil, fmt.Errorf("source: %w", err)
+			return nil, nil, pathError(f.Path, err)
 		}
 		if info, err := file.Stat(); err == nil && info.IsDir() {
 			_ = file.Close()

@@ -330,6 +330,9 @@ func (r *Reader) begin(data []byte) ([]byte, *RecordError) {
 		}
 		r.format = f
 	}
+	if r.c.Columns != "" && r.format != CSV && r.format != TSV {
+		return data, &RecordError{Err: fmt.Errorf("columns are of csv and tsv files, and this one is %s", r.format), Rest: true}
+	}
 	switch r.format {
 	case NDJSON:
 		r.split = lines{}

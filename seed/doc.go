@@ -14,7 +14,9 @@
 //
 // What holds: nothing is dropped unless Config.Drop asks for it; a collection
 // that holds documents is refused unless Config.Append is set; admin, config, local, system collections and
-// views are never written to; nothing is sent twice; afterwards the documents
+// views are never written to; no document is stored twice, though a batch is sent
+// again after a failure that passes, and a load from files goes on from a Checkpoint after the
+// end of its process; afterwards the documents
 // are counted and a difference is an error. A cancelled context stops the
 // writers between batches, and the report says what was acknowledged by then.
 //

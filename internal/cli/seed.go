@@ -42,13 +42,17 @@ alone unless --drop or --append is given.
 250 bytes), reviews (texts, about 750 bytes), or template, after a JSON file whose fields may be
 {"$gen": "int", "min": 1, "max": 1000, "zipf": 1.2, "missing": 0.1}; the others are double, normal,
 bool, choice, date, objectId, uuid, string, text, name, city, index, array and ref. They are indexed
-only when --index says so. --emit ndjson writes them to standard output instead.
+only when --index says so. --emit writes them to a file instead (people.ndjson.gz, reviews.json, x.bson.zst), or to standard
+output (ndjson, json, bson).
 
 --from loads files: NDJSON, JSON (documents or arrays of them), CSV, TSV and BSON, each also packed
 by gzip or zstd, of any size. JSON may be Extended JSON. A broken record stops the load, with its
 file, line and byte, unless --skip-bad names a file for such records. A column of a CSV header may
 have a type: name.string(), age.int32(), n.int64(), x.double(), d.decimal(), id.objectId(),
 u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).
+
+A batch that the network or an election fails is sent again, and counts once. A load from files that was interrupted
+or killed goes on with --resume, from a checkpoint in the data directory, and loads no document twice.
 
 --sweep loads the same --docs documents (100,000 unless said) at every point of a grid, --runs times, round by round
 in another order each round, and shows times, rates, the best point, and what each setting does when all others stay.
@@ -59,9 +63,10 @@ the other, and it is replaced when it has grown by a tenth. Combinations that wo
 and it says which. In write-concern, majority+j is majority,j.`,
 		Example: `  mrbench seed --docs 10M
   mrbench seed --docs 500k --keys 1000 --ns test.few --index before
-  mrbench seed --generator people --docs 1M --emit ndjson >people.ndjson
+  mrbench seed --generator people --docs 1M --emit people.ndjson
   mrbench seed --ns test.people --from people.ndjson
   mrbench seed --ns test.reviews --from reviews/ --select reviews --skip-bad bad.ndjson --writers 5
+  mrbench seed --ns test.reviews --from reviews/ --select reviews --skip-bad bad.ndjson --resume
   mrbench seed --from reviews/ --select reviews --plan 6
   mrbench seed --sweep batch=1,100,1000,10000 writers=1,4 index=none,before
   mrbench seed --sweep write-concern=0,1,majority,j ordered=true,false prefill=0,1M --docs 100k

@@ -89,7 +89,7 @@ func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
 	if err := o.checkResume(set); err != nil {
 		return err
 	}
-	if o.emit != "" {
+	if o.emit != "" || set("emit") != "" {
 		if _, err := parseEmit(o.emit); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (a *app) countFiles(ctx context.Context, o seedOptions) (reterr error) {
 		return a.print(r, t)
 	}
 	if r.Plan, err = source.Plan(r.Folders, o.plan); err != nil {
-		return usageError("--plan: %w", err)
+		return usageError("--plan: %s", strings.TrimPrefix(err.Error(), "source: "))
 	}
 	t.Columns = []report.Column{{Title: "flag", Left: true}, {Title: "first folder", Left: true}, {Title: "records"}}
 	for i := range r.Plan {

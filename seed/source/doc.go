@@ -12,5 +12,6 @@
 // processors: a Reader cuts the stream into Chunks of whole records, and a
 // Decoder turns a chunk's records into BSON. Documents joins them for those who
 // need no such thing. A broken record is a *RecordError with file, line and byte
-// offset, and reading goes on after it. Nothing is left out silently.
+// offset, and reading goes on after it. Nothing is left out silently. What an
+// earlier reading dealt with (Config.Done) is passed over.
 package source

@@ -42,6 +42,9 @@ func (c Config) Files() ([]File, error) {
 // Folders lists the top-level folders [From, To) of the paths, sorted by name
 // within each path. Files that lie directly in a path are a folder ".".
 func (c Config) Folders() ([]Folder, error) {
+	if _, err := c.withDefaults(); err != nil {
+		return nil, err
+	}
 	var folders []Folder
 	add := func(f File) {
 		if n := len(folders); n == 0 || folders[n-1].Name != f.Folder {

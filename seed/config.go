@@ -89,17 +89,20 @@ type WriterProgress struct {
 	LastMS, MeanMS     float64 // of a batch
 }
 
-// Left estimates the seconds until the last document, by the recent rate; 0 when
-// nothing is known.
+// Left estimates the seconds until the last document, by the recent rate, or by the
+// average when nothing moved recently; 0 when nothing is known.
 func (p Progress) Left() float64 {
-	switch {
-	case p.Phase != PhaseLoad:
-	case p.Total > 0 && p.Rate > 0:
-		return float64(p.Total-p.Documents) / p.Rate
-	case p.ReadTotal > 0 && p.ReadRate > 0:
-		return float64(max(p.ReadTotal-p.Read, 0)) / p.ReadRate
+	left, done, rate := p.Total-p.Documents, p.Documents, p.Rate
+	if p.Total == 0 {
+		left, done, rate = p.ReadTotal-p.Read, p.Read, p.ReadRate
 	}
-	return 0
+	if rate <= 0 && p.Seconds > 0 {
+		rate = float64(done) / p.Seconds
+	}
+	if p.Phase != PhaseLoad || left <= 0 || rate <= 0 {
+		return 0
+	}
+	return float64(left) / rate
 }
 
 // The phases of a load.

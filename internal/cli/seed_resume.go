@@ -56,17 +56,17 @@ func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoin
 		_ = c.remove() // the files are at fault, and nothing was sent: a later load begins anew in any case
 	case there == 0 && (c == nil || c.last == nil):
 	case len(o.from) == 0 && o.ordered:
-		a.tell("%s is filled in part, with %s; seed it again with --drop", ns, documents(there))
+		a.insist("%s is filled in part, with %s; seed it again with --drop", ns, documents(there))
 	case len(o.from) == 0:
-		a.tell("%s is filled in part, with %s; add the others with:\n  %s", ns, documents(there),
+		a.insist("%s is filled in part, with %s; add the others with:\n  %s", ns, documents(there),
 			a.sameCommand([]string{"drop", "append", "on-duplicate"}, "--append", "--on-duplicate", "skip"))
 	case c != nil && c.last != nil:
-		a.tell("%s is filled in part, with %s; go on with:\n  %s", ns, documents(there),
+		a.insist("%s is filled in part, with %s; go on with:\n  %s", ns, documents(there),
 			a.sameCommand([]string{"drop", "append", "resume", "overwrite"}, "--resume"))
 	case unacknowledged(o.writeConcern):
-		a.tell("%s is filled in part, and with write concern 0 it is not known how far: load the files again with --drop", ns)
+		a.insist("%s is filled in part, and with write concern 0 it is not known how far: load the files again with --drop", ns)
 	default:
-		a.tell("%s is filled in part, with %s; what was read can not be read again from where it stopped, as it is no ordinary file: load it again with --drop",
+		a.insist("%s is filled in part, with %s; what was read can not be read again from where it stopped, as it is no ordinary file: load it again with --drop",
 			ns, documents(there))
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // guid500k loads the same documents in several ways.
 func (s *studying) guid500k(ctx context.Context) error {
-	docs := study.Scaled(study.GuidDocuments, s.o.scale, 1)
+	docs := study.Scaled(study.GUIDDocuments, s.o.scale, 1)
 	load := func(id string, batch int, concern string, ordered bool) studyStep {
 		return studyStep{id, func(ctx context.Context) (int64, time.Duration, string, error) {
 			var r *seed.Report
@@ -40,11 +40,11 @@ func (s *studying) guid500k(ctx context.Context) error {
 		}}
 	}
 	return s.measure(ctx, []studyStep{
-		load(study.GuidSingle, 1, "1", true),
-		load(study.GuidBatches, 1000, "1", true),
-		load(study.GuidFast, 1000, "0", false),
-		load(study.GuidBest, 600, "1", true),
-		load(study.GuidLarge, 5000, "1", true),
+		load(study.GUIDSingle, 1, "1", true),
+		load(study.GUIDBatches, 1000, "1", true),
+		load(study.GUIDFast, 1000, "0", false),
+		load(study.GUIDBest, 600, "1", true),
+		load(study.GUIDLarge, 5000, "1", true),
 	})
 }
 

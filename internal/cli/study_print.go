@@ -130,9 +130,15 @@ func curveTable(r *studyResult) *report.Table {
 	series := []string{study.Empty, study.Indexed, study.Prefilled, study.PrefilledIndexed}
 	n := len(r.Rows) / len(series)
 	t := &report.Table{Columns: []report.Column{
-		{Title: "publ. n"}, {Title: "publ. s"}, {Title: "×1st"},
-		{Title: "n"}, {Title: "empty ms"}, {Title: "×1st"},
-		{Title: "indexed ms"}, {Title: "filled ms"}, {Title: "both ms"},
+		{Title: "publ. n"},
+		{Title: "publ. s"},
+		{Title: "×1st"},
+		{Title: "n"},
+		{Title: "empty ms"},
+		{Title: "×1st"},
+		{Title: "indexed ms"},
+		{Title: "filled ms"},
+		{Title: "both ms"},
 	}}
 	for i := range n {
 		row := r.Rows[i]

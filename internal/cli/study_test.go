@@ -61,8 +61,8 @@ func TestStudyGoesOnWhenAStepFails(t *testing.T) {
 		}}
 	}
 	stopped := st.measure(t.Context(), []studyStep{
-		step(study.GuidSingle, nil), step(study.GuidBatches, errors.New("boom")), step(study.GuidFast, nil),
-		step(study.GuidBest, &bench.SkipError{Reason: "not here"}),
+		step(study.GUIDSingle, nil), step(study.GUIDBatches, errors.New("boom")), step(study.GUIDFast, nil),
+		step(study.GUIDBest, &bench.SkipError{Reason: "not here"}),
 	})
 	err = st.finish(t.Context(), stopped)
 	if code := exitCode(t.Context(), err); code != exitPartial {

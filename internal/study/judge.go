@@ -28,14 +28,14 @@ func judgeBulk(r *Result) []string {
 	return s
 }
 
-func judgeGuid(r *Result) []string {
+func judgeGUID(r *Result) []string {
 	s := []string{
-		r.compare("Batches of 1,000 instead of one insert a document", GuidSingle, GuidBatches).String(),
-		r.compare("Unacknowledged and unordered beside the same batches", GuidBatches, GuidFast).String(),
-		r.compare("All of it together", GuidSingle, GuidFast).String(),
+		r.compare("Batches of 1,000 instead of one insert a document", GUIDSingle, GUIDBatches).String(),
+		r.compare("Unacknowledged and unordered beside the same batches", GUIDBatches, GUIDFast).String(),
+		r.compare("All of it together", GUIDSingle, GUIDFast).String(),
 	}
-	at := r.Row(GuidBatches).Measured
-	if large := r.Row(GuidLarge).Measured; at != nil && large != nil {
+	at := r.Row(GUIDBatches).Measured
+	if large := r.Row(GUIDLarge).Measured; at != nil && large != nil {
 		ratio := large.Rate / at.Rate
 		f := finding{faster: "%s times as fast", slower: "%s times as slow"}
 		verdict := "that no longer holds"
@@ -44,7 +44,7 @@ func judgeGuid(r *Result) []string {
 		}
 		s = append(s, fmt.Sprintf("Batches above 1,500 documents: published much slower, here with 5,000 %s: %s.", f.tell(ratio), verdict))
 	}
-	if best := r.Row(GuidBest).Measured; at != nil && best != nil {
+	if best := r.Row(GUIDBest).Measured; at != nil && best != nil {
 		ratio := best.Rate / at.Rate
 		f := finding{faster: "%s times as fast", slower: "%s times as slow"}
 		verdict := "that holds"

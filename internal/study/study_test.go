@@ -37,9 +37,9 @@ func TestPublishedNumbers(t *testing.T) {
 		{"bulk-insert", BulkParallel, 6_900_000, 867, 1.122},
 		{"bulk-insert", BulkCount, 63_199_505, 430, 20.72},
 		{"bulk-insert", BulkRanges, 63_199_505, 5088, 1.751},
-		{"guid-500k", GuidSingle, 500_000, 18.74, 1},
-		{"guid-500k", GuidBatches, 500_000, 5.005, 3.744},
-		{"guid-500k", GuidFast, 500_000, 3.50, 5.354},
+		{"guid-500k", GUIDSingle, 500_000, 18.74, 1},
+		{"guid-500k", GUIDBatches, 500_000, 5.005, 3.744},
+		{"guid-500k", GUIDFast, 500_000, 3.50, 5.354},
 		{"mapreduce-20x", "mr", 10_000_000, 1161.960, 1},
 		{"mapreduce-20x", "mr-sort", 10_000_000, 192.589, 6.033},
 		{"mapreduce-20x", "mr-ranges", 10_000_000, 205.790, 5.646},
@@ -92,9 +92,9 @@ func TestAllHoldsWhenItIsAsPublished(t *testing.T) {
 				return 0
 			case BulkSeed:
 				return 80
-			case GuidBest:
+			case GUIDBest:
 				s.Seconds = 4.5
-			case GuidLarge:
+			case GUIDLarge:
 				s.Seconds = 9
 			}
 			return s.Seconds / 10

@@ -10,9 +10,18 @@ import (
 // command is serverStatus without its largest sections that are not used.
 var command = bson.D{
 	{Key: "serverStatus", Value: 1},
-	{Key: "repl", Value: 0}, {Key: "sharding", Value: 0}, {Key: "shardingStatistics", Value: 0}, {Key: "transactions", Value: 0},
-	{Key: "tcmalloc", Value: 0}, {Key: "oplogTruncation", Value: 0}, {Key: "opLatencies", Value: 0}, {Key: "asserts", Value: 0},
-	{Key: "security", Value: 0}, {Key: "flowControl", Value: 0}, {Key: "latchAnalysis", Value: 0}, {Key: "mirroredReads", Value: 0},
+	{Key: "repl", Value: 0},
+	{Key: "sharding", Value: 0},
+	{Key: "shardingStatistics", Value: 0},
+	{Key: "transactions", Value: 0},
+	{Key: "tcmalloc", Value: 0},
+	{Key: "oplogTruncation", Value: 0},
+	{Key: "opLatencies", Value: 0},
+	{Key: "asserts", Value: 0},
+	{Key: "security", Value: 0},
+	{Key: "flowControl", Value: 0},
+	{Key: "latchAnalysis", Value: 0},
+	{Key: "mirroredReads", Value: 0},
 }
 
 // status is what a server said of itself.

@@ -48,7 +48,10 @@ func reply(t *testing.T, d bson.D) bson.Raw {
 
 func TestStatusOfAMongoDB(t *testing.T) {
 	s := readStatus(reply(t, bson.D{
-		{Key: "host", Value: "db1:27017"}, {Key: "process", Value: "mongod"}, {Key: "pid", Value: int64(77)}, {Key: "uptimeMillis", Value: int64(90_500)},
+		{Key: "host", Value: "db1:27017"},
+		{Key: "process", Value: "mongod"},
+		{Key: "pid", Value: int64(77)},
+		{Key: "uptimeMillis", Value: int64(90_500)},
 		{Key: "connections", Value: bson.D{{Key: "current", Value: int32(5)}}},
 		{Key: "globalLock", Value: bson.D{{Key: "currentQueue", Value: bson.D{{Key: "total", Value: int32(2)}}}, {Key: "activeClients", Value: bson.D{{Key: "total", Value: int32(4)}}}}},
 		{Key: "opcounters", Value: bson.D{{Key: "insert", Value: 3.0}, {Key: "query", Value: int32(9)}}},
@@ -182,7 +185,10 @@ func growing(t *testing.T) (machine, func(context.Context) (bson.Raw, error)) {
 	}}
 	return h, func(context.Context) (bson.Raw, error) {
 		return reply(t, bson.D{
-			{Key: "host", Value: "here"}, {Key: "process", Value: "mongod"}, {Key: "pid", Value: 2}, {Key: "uptimeMillis", Value: since().Milliseconds()},
+			{Key: "host", Value: "here"},
+			{Key: "process", Value: "mongod"},
+			{Key: "pid", Value: 2},
+			{Key: "uptimeMillis", Value: since().Milliseconds()},
 			{Key: "opcounters", Value: bson.D{{Key: "insert", Value: since().Milliseconds()}}},
 			{Key: "connections", Value: bson.D{{Key: "current", Value: 3}}},
 		}), nil
@@ -351,7 +357,10 @@ func TestServerElsewhere(t *testing.T) {
 		start := time.Now()
 		s := open(t.Context(), Config{}, h, func(context.Context) (bson.Raw, error) {
 			return reply(t, bson.D{
-				{Key: "host", Value: "db1"}, {Key: "process", Value: "mongod"}, {Key: "pid", Value: 2}, {Key: "mem", Value: bson.D{{Key: "resident", Value: 64}}},
+				{Key: "host", Value: "db1"},
+				{Key: "process", Value: "mongod"},
+				{Key: "pid", Value: 2},
+				{Key: "mem", Value: bson.D{{Key: "resident", Value: 64}}},
 				{Key: "extra_info", Value: bson.D{{Key: "user_time_us", Value: time.Since(start).Microseconds() * 3}, {Key: "system_time_us", Value: 0}}},
 			}), nil
 		})

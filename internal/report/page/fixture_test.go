@@ -78,8 +78,10 @@ func ladder() Page {
 		r.Rows = append(r.Rows, row)
 	}
 	r.Annotate()
-	return Page{Result: r, Findings: texts(r.Notes), Tables: []*report.Table{timesTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
-		Command: "mrbench run --ladder --runs 10 --warmup 1 --uri 'mongodb://reader:***@db1.example.net:27017,db2.example.net:27017/?replicaSet=rs0' --ns shop.orders --key customer"}
+	return Page{
+		Result: r, Findings: texts(r.Notes), Tables: []*report.Table{timesTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
+		Command: "mrbench run --ladder --runs 10 --warmup 1 --uri 'mongodb://reader:***@db1.example.net:27017,db2.example.net:27017/?replicaSet=rs0' --ns shop.orders --key customer",
+	}
 }
 
 // series is a load that looks like one.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,19 @@ func TestOutlierOfTheHandbook(t *testing.T) {
 	}
 	near(t, "distance", got[0].Distance, 29.96, 0.01)
 	near(t, "ratio", got[0].Ratio, 245.57/201.37, 1e-9)
+}
+
+// What is called an outlier, or a slow first run, is in every number all the same.
+func TestNothingIsLeftOut(t *testing.T) {
+	o := Outcome{}
+	for i, s := range []float64{9, 1, 1.01, 0.99, 5, 1.02} {
+		o.Samples = append(o.Samples, Sample{Round: i + 1, Seconds: s})
+	}
+	var r Row
+	r.Fill(&o)
+	if s := r.Seconds; len(r.Outliers) != 2 || len(s.All) != 6 || s.Max != 9 || math.Abs(s.Median-1.015) > 1e-9 || *s.CI != [2]float64{0.99, 9} {
+		t.Errorf("%+v, outliers %+v", s, r.Outliers)
+	}
 }
 
 func TestOutliers(t *testing.T) {

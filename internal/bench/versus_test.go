@@ -17,8 +17,22 @@ func near(t *testing.T, what string, got, want, by float64) {
 // Mann-Whitney (Wilcoxon) two-sample statistic", JASA 59 (1964), as textbooks print it; -1 is where there is none.
 func TestCriticalValuesOfTheTable(t *testing.T) {
 	for _, c := range []struct{ n1, n2, u int }{
-		{2, 2, -1}, {3, 3, -1}, {3, 4, -1}, {3, 5, 0}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {6, 6, 5}, {7, 7, 8}, {7, 10, 14},
-		{8, 8, 13}, {9, 9, 17}, {10, 10, 23}, {12, 12, 37}, {15, 15, 64}, {20, 20, 127},
+		{2, 2, -1},
+		{3, 3, -1},
+		{3, 4, -1},
+		{3, 5, 0},
+		{4, 4, 0},
+		{5, 5, 2},
+		{5, 8, 6},
+		{6, 6, 5},
+		{7, 7, 8},
+		{7, 10, 14},
+		{8, 8, 13},
+		{9, 9, 17},
+		{10, 10, 23},
+		{12, 12, 37},
+		{15, 15, 64},
+		{20, 20, 127},
 	} {
 		if got := outside(c.n1, c.n2) - 1; got != c.u {
 			t.Errorf("%d and %d runs: U %d, want %d", c.n1, c.n2, got, c.u)

@@ -61,10 +61,16 @@ agg-covered-ranges.
 
 Every answer is compared with the first row's by number of keys, sum and digest. Ranges are proved
 to cover the collection before any row runs. Outputs go to databases of the run's own
-(mrbench_<run>_…), which are dropped afterwards. Each result is saved for compare.`,
+(mrbench_<run>_…), which are dropped afterwards. Each result is saved for compare.
+
+Rows take turns, round by round, in an order that is drawn and balanced, so that what drifts on the
+machine meets all alike. With --runs 6 or more medians have intervals; outliers, slow first runs and
+rows that are not shown to differ from the first are named under the table. Documents read and
+answers must be the same in every run.`,
 		Example: `  mrbench run --docs 1e6 --threads 4 --jsmode      seed when needed, then one variant
   mrbench run --ladder --threads 4 --runs 5 --warmup 1
   mrbench run --rows mr,agg-covered-ranges -o markdown
+  mrbench run --rows agg,agg-ranges --runs 10 --time-budget 10m --prepare sync
   mrbench run --ladder --uri mongodb://localhost --ns shop.orders --key customer`,
 		Args: noArgs,
 		Annotations: map[string]string{gobenchAnnotation: "yes", exitAnnotation: `  0  done, all answers agree

@@ -86,7 +86,7 @@ func TestSourceLoadsTheSame(t *testing.T) {
 	}
 }
 
-// Documents without an _id get one from the server.
+// Documents without an _id get one.
 func TestSourceWithoutID(t *testing.T) {
 	c := seed.Config{Collection: engine(t).Database("test").Collection("c"), Source: &source.Config{Paths: []string{file(t, "a.csv", "a,b\n1,x\n2,y\n")}}}
 	if r, err := seed.Run(t.Context(), c); err != nil || r.Counted != 2 {

@@ -14,6 +14,9 @@ func FuzzParse(f *testing.F) {
 		`[{"$addFields": {"a": {"$map": {"input": "$b", "in": {"$concat": ["$$this", "x"]}}}}}]`, `[{"$redact": "$$KEEP"}]`, `[{"$sortByCount": "$a"}]`,
 		`[{"$lookup": {"from": "x", "let": {"a": "$a"}, "pipeline": [], "as": "z"}}]`, `[{"$merge": {"into": "x", "whenMatched": [{"$set": {"a": "$$new.a"}}]}}]`,
 		`[{"$bucket": {"groupBy": "$a", "boundaries": [1, 2], "default": 3}}]`, `[{"$group": {"_id": 1, "t": {"$topN": {"n": 2, "sortBy": {"a": 1}, "output": "$b"}}}}]`,
+		`[{"$setWindowFields": {"partitionBy": {"$size": "$a"}, "sortBy": {"_id": 1}, "output": {"x": {"$sum": "$_id", "window": {"range": [-1, "current"]}}}}}]`,
+		`[{"$fill": {"sortBy": {"_id": 1}, "output": {"y": {"method": "linear"}}}}]`, `[{"$densify": {"field": "b.c", "range": {"step": 2, "bounds": [5, 6]}}}]`,
+		`[{"$bucketAuto": {"groupBy": "$b.c", "buckets": 2, "granularity": "E6"}}]`, `[{"$set": {"m": {"$median": {"input": "$a", "method": "approximate"}}}}]`,
 	} {
 		f.Add([]byte(array(f, s)))
 	}
@@ -28,7 +31,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, s := range p.stages {
 			switch s.name {
-			case "$out", "$merge", "$lookup", "$unionWith", "$collStats", "$indexStats", "$currentOp", "$facet":
+			case "$out", "$merge", "$lookup", "$graphLookup", "$unionWith", "$collStats", "$indexStats", "$currentOp", "$facet":
 				return // they need a store
 			}
 		}

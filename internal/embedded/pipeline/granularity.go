@@ -95,6 +95,9 @@ func (s preferred) down(v bsonx.Value) bsonx.Value {
 	for x <= s[0]*m {
 		m /= 10
 	}
+	if s[0]*m == 0 {
+		return numberLike(v, 0) // there is no smaller double
+	}
 	for x > s[len(s)-1]*m && x > s[0]*(m*10) {
 		m *= 10
 	}

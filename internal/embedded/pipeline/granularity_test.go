@@ -24,6 +24,11 @@ func TestGranularity(t *testing.T) {
 				t.Errorf("%s: %v lies between %v and %v", name, between, down, up)
 			}
 		}
+		for _, x := range []float64{5e-324, 1e-320, math.MaxFloat64} { // where doubles end
+			if up, down := s.up(bsonx.Double(x)).Double(), s.down(bsonx.Double(x)).Double(); !(down < x && x < up) {
+				t.Errorf("%s: %v is not between %v and %v", name, x, down, up)
+			}
+		}
 		if v := s.up(bsonx.Int32(0)); v.Type != tInt32 {
 			t.Errorf("%s: 0 becomes %s", name, v)
 		}

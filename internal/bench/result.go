@@ -26,12 +26,21 @@ type Result struct {
 
 // Dataset is the collection that was read.
 type Dataset struct {
+	Job       string `json:"job,omitempty"` // a job of the user's own, "" the count of unique values
 	NS        string `json:"ns"`
 	Documents int64  `json:"documents"`
 	Key       string `json:"key"`
 	UUID      string `json:"uuid,omitempty"` // of the collection, where the server gives one
 	// Spec is how mrbench filled the collection; nil when it did not, or when the collection has changed since.
 	Spec *DataSpec `json:"spec,omitempty"`
+}
+
+// What says what was computed, after "documents".
+func (d Dataset) What() string {
+	if d.Job != "" {
+		return "by job " + d.Job
+	}
+	return "counted by " + d.Key
 }
 
 // DataSpec is where documents came from. Equal specs are equal documents.

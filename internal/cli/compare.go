@@ -172,12 +172,13 @@ func compareResults(picks []picked) comparison {
 func sameData(picks []picked) (sets [][]*bench.Result) {
 	type data struct {
 		ns, key   string
+		job       string
 		documents int64
 	}
 	index := map[data]int{}
 	for i, p := range picks {
 		for _, r := range p.runs {
-			d := data{r.Dataset.NS, r.Dataset.Key, r.Dataset.Documents}
+			d := data{r.Dataset.NS, r.Dataset.Key, r.Dataset.Job, r.Dataset.Documents}
 			if _, known := index[d]; !known {
 				index[d] = len(sets)
 				sets = append(sets, make([]*bench.Result, len(picks)))

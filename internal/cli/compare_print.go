@@ -22,7 +22,7 @@ func (c *comparison) table(set *comparedSet) *report.Table {
 	}
 	u := report.UnitFor(all...)
 	t := &report.Table{
-		Title:   fmt.Sprintf("%s: %s documents counted by %s; %s", set.Dataset.NS, report.Thousands(set.Dataset.Documents), set.Dataset.Key, c.servers(set)),
+		Title:   fmt.Sprintf("%s: %s documents %s; %s", set.Dataset.NS, report.Thousands(set.Dataset.Documents), set.Dataset.What(), c.servers(set)),
 		Columns: []report.Column{{Title: "row", Name: "id", Left: true}},
 	}
 	two := len(c.Results) == 2

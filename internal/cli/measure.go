@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type measurement struct {
 	coll     *mongo.Collection
 	variants []variant
 	out      *outputs
+	job      *runJob
 
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
@@ -91,6 +93,7 @@ func (m *measurement) measureRows(ctx context.Context) (end, err error) {
 	if trouble := m.sampler.Trouble(); trouble != "" {
 		m.warn("%s", trouble)
 	}
+	m.agreement()
 	end = m.verdict(stopped)
 	m.result.ExitCode = exitCode(ctx, end)
 	for _, r := range m.result.Rows {
@@ -183,6 +186,9 @@ func (m *measurement) since(t time.Time) float64 {
 // measure runs a row once and compares its answer.
 func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.Sample, error) {
 	v := m.variants[row]
+	if why := m.job.skip(v, m.app.common.key); why != "" {
+		return bench.Sample{}, &bench.SkipError{Reason: why}
+	}
 	if v.aggregate {
 		return m.aggregate(ctx, row, warmup)
 	}
@@ -190,15 +196,15 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 		return bench.Sample{}, err
 	}
 	c := mr.Config{
-		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: mr.UniqueCount(m.app.common.key),
+		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
 		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
 		Prefix:  m.out.prefix(row),
 		Created: func(db string) error { return m.out.create(ctx, db) },
 		OnStart: func(p mr.Part) { m.show.started(p.Index, p.Thread) },
 		OnPart:  func(p mr.Part) { m.show.finished(p.Index, p.Thread) },
 	}
-	if v.sort {
-		c.Job.Sort = bson.D{{Key: m.app.common.key, Value: 1}}
+	if !m.job.emits(m.app.common.key) {
+		c.KeyTypes = nil // they are another field's
 	}
 	if v.ranges {
 		c.Ranges = m.ranges
@@ -318,7 +324,7 @@ func (m *measurement) notOf(row int) func(db string) bool {
 func (m *measurement) pipeline(row int) aggregate.Config {
 	v := m.variants[row]
 	c := aggregate.Config{
-		Collection: m.coll, Pipeline: aggregate.UniqueCount(m.app.common.key), Key: m.app.common.key,
+		Collection: m.coll, Pipeline: m.job.pipeline, Key: m.app.common.key,
 		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered,
 	}
 	if v.ranges {
@@ -333,6 +339,9 @@ func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *
 	x := d.Answer()
 	s.Answer = &bench.Answer{Keys: x.Keys, Sum: x.Sum, Digest: x.Digest}
 	before := m.first
+	if err := m.agreesNearly(ctx, row, s, stored); err != nil {
+		m.warn("the answer of %s could not be compared key by key: %v", m.variants[row].id, err)
+	}
 	switch {
 	case m.first < 0 || row < m.first:
 		m.first, m.answer, m.stored = row, s.Answer, stored
@@ -358,16 +367,22 @@ func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *
 	return m.out.drop(ctx, m.notOf(row))
 }
 
-func (m *measurement) findDifference(ctx context.Context, row int, stored *mr.Report) error {
-	d := &bench.Difference{Row: m.variants[row].id, First: m.variants[m.first].id}
-	m.result.Difference = d
-	one, other := aggregate.Results(ctx, m.pipeline(m.first)), aggregate.Results(ctx, m.pipeline(row))
+// answers are the first row's and another row's, ascending by key.
+func (m *measurement) answers(ctx context.Context, row int, stored *mr.Report) (one, other iter.Seq2[bson.Raw, error]) {
+	one, other = aggregate.Results(ctx, m.pipeline(m.first)), aggregate.Results(ctx, m.pipeline(row))
 	if m.stored != nil {
 		one = m.stored.Answer.Results(ctx, true)
 	}
 	if stored != nil {
 		other = stored.Answer.Results(ctx, true)
 	}
+	return one, other
+}
+
+func (m *measurement) findDifference(ctx context.Context, row int, stored *mr.Report) error {
+	d := &bench.Difference{Row: m.variants[row].id, First: m.variants[m.first].id}
+	m.result.Difference = d
+	one, other := m.answers(ctx, row, stored)
 	keys, err := parity.Differences(one, other, differingKeys)
 	for _, k := range keys {
 		d.Keys = append(d.Keys, bench.KeyDiff{Key: k.Key, First: k.A, Row: k.B})

@@ -34,6 +34,7 @@ type runOptions struct {
 	rows        []string
 	createIndex bool
 	save        string
+	job         string
 	keep        bool
 	scheduleOptions
 	sampleEvery time.Duration
@@ -100,6 +101,7 @@ answers must be the same in every run.`,
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
 	o.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
+	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
@@ -130,6 +132,10 @@ func (o runOptions) check(cmd *cobra.Command) error {
 
 func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	ctx := cmd.Context()
+	job, err := a.jobOf(cmd, &o)
+	if err != nil {
+		return err
+	}
 	dir, err := a.dataDir()
 	if err != nil {
 		return err
@@ -156,12 +162,13 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	defer finish(&err, t)
 	m := &measurement{
-		app: a, o: o, t: t, file: file, variants: o.variants(),
+		app: a, o: o, t: t, file: file, variants: o.variants(), job: job,
 		coll: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
 		out:  newOutputs(id, t, createdIn(dir), a.env.Now),
 	}
 	m.result.Context = bench.Context{RunID: id, Started: started.UTC(), Mrbench: Version(), Options: a.optionsOf(cmd)}
 	m.result.Context.DescribeHost()
+	job.describe(a)
 	if err := m.prepare(ctx); err != nil {
 		return a.explain(err, t)
 	}
@@ -190,17 +197,18 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.documents(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(m.variants, variant.needsIndex) {
+	possible := slices.DeleteFunc(slices.Clone(m.variants), func(v variant) bool { return m.job.skip(v, m.app.common.key) != "" })
+	if slices.ContainsFunc(possible, variant.needsIndex) {
 		if err := m.index(ctx); err != nil {
 			return err
 		}
 	}
-	ranges := slices.ContainsFunc(m.variants, func(v variant) bool { return v.ranges })
+	ranges := slices.ContainsFunc(possible, func(v variant) bool { return v.ranges })
 	if ranges {
 		if err := m.split(ctx, m.o.rangeCount()); err != nil {
 			return err
 		}
-	} else if slices.ContainsFunc(m.variants, func(v variant) bool { return v.js }) {
+	} else if slices.ContainsFunc(possible, func(v variant) bool { return v.js }) {
 		// One range over everything: only the types of the key are wanted, which tell what jsMode's strings were.
 		if err := m.split(ctx, 1); err != nil {
 			return err
@@ -209,7 +217,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 	}
 	r := &m.result
 	r.SchemaVersion = bench.SchemaVersion
-	r.Dataset.NS, r.Dataset.Key = m.app.common.ns.String(), m.app.common.key
+	r.Dataset.NS, r.Dataset.Key, r.Dataset.Job = m.app.common.ns.String(), m.app.common.key, m.job.title()
 	if err := m.dataset(ctx); err != nil {
 		return err
 	}
@@ -218,6 +226,9 @@ func (m *measurement) prepare(ctx context.Context) error {
 		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1}
 		if v.ranges {
 			row.Ranges = len(m.ranges)
+			if row.Ranges == 0 { // it will be skipped
+				row.Ranges = m.o.rangeCount()
+			}
 			row.Threads = min(m.o.threads, row.Ranges)
 		}
 		row.Label = v.label(row.Ranges, row.Threads)
@@ -236,6 +247,9 @@ func (m *measurement) documents(ctx context.Context) error {
 		return err
 	}
 	if !exists {
+		if m.job.name != "" {
+			return withCode(exitFailed, "%s does not exist on %s; load the job's documents with mrbench seed --from, or name another collection with --ns", a.common.ns, where(m.t))
+		}
 		if m.o.docs == 0 {
 			return &splitter.NoCollectionError{NS: a.common.ns.String()}
 		}

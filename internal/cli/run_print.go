@@ -92,8 +92,8 @@ func timesTable(r *bench.Result) *report.Table {
 	u := unitOf(r)
 	runs := mostRuns(r)
 	t := &report.Table{
-		Title: fmt.Sprintf("%s: %s documents counted by %s; %s; %s",
-			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key, serverName(r.Server), times(runs)),
+		Title: fmt.Sprintf("%s: %s documents %s; %s; %s",
+			r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.What(), serverName(r.Server), times(runs)),
 		Columns: []report.Column{
 			{Title: "row", Name: "id", Left: true},
 			{Title: "thr", Name: "threads", Drop: 5},

@@ -151,7 +151,7 @@ func (s *studying) mapReduce20x(ctx context.Context) (err error) {
 		return err
 	}
 	out := newOutputs(newRunID(a.env.Now()), s.t, createdIn(dir), a.env.Now)
-	m := &measurement{app: a, o: o, t: s.t, file: s.file, variants: o.variants(), coll: coll, out: out}
+	m := &measurement{app: a, o: o, t: s.t, file: s.file, variants: o.variants(), coll: coll, out: out, job: uniqueCount(a.common.key)}
 	m.result.Context = s.result.Context
 	m.result.Context.RunID = out.run
 	if err := m.prepare(ctx); err != nil {

@@ -38,7 +38,7 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 func Write(w io.Writer, p Page) error {
 	r := p.Result
 	v := view{
-		Title: fmt.Sprintf("%s: %s documents counted by %s", r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.Key),
+		Title: fmt.Sprintf("%s: %s documents %s", r.Dataset.NS, report.Thousands(r.Dataset.Documents), r.Dataset.What()),
 		Lead:  lead(r), Tiles: tiles(r), Remarks: remarks(r), Findings: findings(p.Findings),
 		Ladder: ladderOf(r), Timelines: timelines(r), Load: loadOf(r),
 		Command: p.Command, Facts: facts(r), Source: p.Source, Mrbench: r.Context.Mrbench,

@@ -121,7 +121,7 @@ frame.addEventListener('load', () => {
   const out = {width: root.clientWidth, scrollWidth: root.scrollWidth, height: root.scrollHeight, requests: win.performance.getEntriesByType('resource').map(e => e.name),
     dark: win.matchMedia('(prefers-color-scheme: dark)').matches, small: [], faint: [], outside: [], bars: [], tables: [], text: doc.body.innerText, title: doc.title,
     scripts: doc.querySelectorAll('script').length, images: [...doc.querySelectorAll('svg[role=img]')].map(e => e.getAttribute('aria-label') || ''), links: [...doc.querySelectorAll('nav a')].map(a => !!doc.querySelector(a.getAttribute('href'))),
-    ids: [...doc.querySelectorAll('[id]')].map(e => e.id), overlap: [], pre: (doc.querySelector('pre') || {}).textContent || '', background: win.getComputedStyle(doc.body).backgroundColor, texts: 0};
+    ids: [...doc.querySelectorAll('[id]')].map(e => e.id), overlap: [], scrolls: [...doc.querySelectorAll('.scroll')].map(e => e.scrollWidth - e.clientWidth), pre: (doc.querySelector('pre') || {}).textContent || '', background: win.getComputedStyle(doc.body).backgroundColor, texts: 0};
   const walker = doc.createTreeWalker(doc.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const el = walker.currentNode.parentElement, words = walker.currentNode.textContent.trim();
@@ -164,6 +164,7 @@ type seen struct {
 	Tables                                   [][]string
 	Text, Title, Pre, Background             string
 	Scripts, Texts                           int
+	Scrolls                                  []float64 // how far tables reach out of their frames, pixels
 	Images, IDs, Panels                      []string
 	Links                                    []bool
 	Spans                                    map[string][][2]float64

@@ -79,7 +79,7 @@ func ladder() Page {
 	}
 	r.Annotate()
 	return Page{
-		Result: r, Findings: texts(r.Notes), Tables: []*report.Table{timesTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
+		Result: r, Findings: texts(r.Notes), Tables: []*report.Table{timesTable(r), wideTable(r)}, Source: "20260102t030405a1b2c3.ndjson",
 		Command: "mrbench run --ladder --runs 10 --warmup 1 --uri 'mongodb://reader:***@db1.example.net:27017,db2.example.net:27017/?replicaSet=rs0' --ns shop.orders --key customer",
 	}
 }
@@ -132,6 +132,18 @@ func texts(notes []bench.Note) (all []string) {
 		all = append(all, n.Text)
 	}
 	return all
+}
+
+// wideTable is as wide as tables of results get.
+func wideTable(r *bench.Result) *report.Table {
+	t := &report.Table{Title: "what each row used, and a title that is long enough to need more than a single line of a narrow page or of a sheet of paper"}
+	for i, title := range []string{"row", "server CPU ms", "cores", "client CPU ms", "server mem", "client mem", "disk read", "written", "sent", "received", "agrees", "effect"} {
+		t.Columns = append(t.Columns, report.Column{Title: title, Left: i == 0 || i > 9})
+	}
+	for _, row := range r.Rows {
+		t.Add(report.Str(row.ID), report.Int(13_000), report.Fixed(0.97, 2), report.Int(4_000), report.Bytes(2e9), report.Bytes(5e7), report.Bytes(1e6), report.Bytes(7e8), report.Bytes(3e5), report.Bytes(3e8), report.Str("yes"), report.Str("index, js mixed"))
+	}
+	return t
 }
 
 // timesTable stands for the tables that a terminal shows.

@@ -46,6 +46,29 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
+// Printed on A4 nothing is cut off: its 182 mm between the margins are 688 pixels. The sheet's rules are tried on a screen.
+func TestPrintedPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a browser")
+	}
+	page := strings.Replace(string(render(t, ladder())), "@media print{", "@media screen{", 1)
+	page = strings.Replace(page, "@media (max-width:44rem)", "@media (max-width:1px)", 1)
+	for _, scheme := range []string{"light", "dark"} {
+		x := look(t, []byte(page), 688, scheme)
+		for i, over := range x.Scrolls {
+			if over > 0 {
+				t.Errorf("table %d is %v pixels too wide", i+1, over)
+			}
+		}
+		if len(x.Scrolls) != 2 || x.ScrollWidth > x.Width || len(x.Outside) > 0 {
+			t.Errorf("%v wide, %v; outside: %q", x.ScrollWidth, x.Scrolls, x.Outside)
+		}
+		if x.Background != "rgb(255, 255, 255)" || len(x.Faint) > 0 {
+			t.Errorf("%s: on %s, too little contrast: %.300q", scheme, x.Background, x.Faint)
+		}
+	}
+}
+
 // readable checks what makes a page readable for everybody.
 func (x seen) readable(t *testing.T, width int) {
 	t.Helper()

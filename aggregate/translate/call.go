@@ -60,6 +60,9 @@ func (x *exec) global(n *ast.CallExpression, name string) *val {
 	}
 	switch name {
 	case "emit":
+		if len(args) != 2 {
+			x.refuse(n, RefuseCall, "emit takes a key and a value: a server fails with anything else")
+		}
 		x.emit(n, arg(0), arg(1))
 		return undef()
 	case "Number":
@@ -140,7 +143,7 @@ func (x *exec) parseNumber(v *val, n ast.Node, re string, fraction bool) *val {
 			found := doc("$regexFind", bson.D{{Key: "input", Value: e}, {Key: "regex", Value: re}})
 			m := x.fresh("m")
 			then := any(doc("$let", bson.D{{Key: "vars", Value: doc(m, found)}, {Key: "in", Value: cond(
-				call("$eq", call("$ifNull", "$$"+m, nil), nil), nan, doc("$toDouble", doc("$trim", doc("input", "$$"+m+".match"))))}}))
+				call("$eq", call("$ifNull", "$$"+m, nil), nil), nan, x.parsed(doc("$trim", doc("input", "$$"+m+".match")), e, n))}}))
 			odd := `^\s*[+-]?Infinity`
 			if !fraction {
 				odd = `^\s*[+-]?0[xX]`

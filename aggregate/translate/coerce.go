@@ -232,10 +232,17 @@ func (x *exec) stringNumberExpr(v *val, n ast.Node) any {
 			return doc("$regexMatch", bson.D{{Key: "input", Value: e}, {Key: "regex", Value: re}})
 		}
 		return switchOf(bson.A{
-			bson.D{{Key: "case", Value: match(`^\s*` + decimalNumber + `\s*$`)}, {Key: "then", Value: doc("$toDouble", trimmed)}},
+			bson.D{{Key: "case", Value: match(`^\s*` + decimalNumber + `\s*$`)}, {Key: "then", Value: x.parsed(trimmed, e, n)}},
 			bson.D{{Key: "case", Value: call("$eq", trimmed, "")}, {Key: "then", Value: int32(0)}},
 			bson.D{{Key: "case", Value: match(`^\s*(0[xXoObB][0-9a-fA-F]+|[+-]?Infinity)\s*$`)}, {Key: "then", Value: x.fail(n, e, "%s has to be a decimal number", x.text(n))}},
 		}, nan)
+	})
+}
+
+// parsed is a text that looks like a number as one. What is too large ends the pipeline.
+func (x *exec) parsed(text, shown any, n ast.Node) any {
+	return doc("$convert", bson.D{
+		{Key: "input", Value: text}, {Key: "to", Value: "double"}, {Key: "onError", Value: x.fail(n, shown, "%s has to be a decimal number", x.text(n))},
 	})
 }
 

@@ -2,8 +2,8 @@ package translate
 
 import (
 	"math"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -200,6 +200,9 @@ func (x *exec) objectLiteral(n *ast.ObjectLiteral) *val {
 				name = k.Name.String()
 			default:
 				x.refuse(p, RefuseSyntax, "%s has no equivalent", x.text(p))
+			}
+			if _, err := strconv.Atoi(name); err == nil {
+				x.refuse(p, RefuseFieldName, "field %s: JavaScript puts numbers in front of other names", name)
 			}
 			o.set(x.fieldName(name, p), x.settle(x.eval(p.Value)))
 			continue
@@ -420,7 +423,7 @@ func (x *exec) logical(n *ast.BinaryExpression) *val {
 
 // assign is =, += and the like.
 func (x *exec) assign(n *ast.AssignExpression) *val {
-	v := x.settle(x.evalNamed(n.Right))
+	v := x.settle(x.eval(n.Right))
 	if n.Operator != token.ASSIGN {
 		old := x.eval(n.Left)
 		switch n.Operator {
@@ -435,8 +438,6 @@ func (x *exec) assign(n *ast.AssignExpression) *val {
 	x.store(n.Left, v, n)
 	return v
 }
-
-func (x *exec) evalNamed(n ast.Expression) *val { return x.eval(n) }
 
 // store assigns to a variable, or to a field of an object that the function made.
 func (x *exec) store(to ast.Expression, v *val, n ast.Node) {
@@ -583,8 +584,6 @@ func (x *exec) at(base, i *val, n *ast.BracketExpression) *val {
 	}), kAny)
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // member is base.name.
 func (x *exec) member(base *val, name string, n, left ast.Node) *val {
 	switch {
@@ -616,7 +615,7 @@ func (x *exec) member(base *val, name string, n, left ast.Node) *val {
 		return pathVal(p, kAny)
 	case base.sp == spValues:
 		if name == "length" {
-			return &val{sp: spLength, k: kNum}
+			return &val{sp: spLength, k: kNum, at: n}
 		}
 	case base.sp == spGlobal:
 		if base.name == "Math" {

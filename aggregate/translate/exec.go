@@ -264,7 +264,7 @@ func (x *exec) ex(v *val) any {
 	case v.sp == spTypeof:
 		return x.typeofExpr(v.of)
 	case v.sp == spLength:
-		x.refuse(nil, RefuseLength, "reduce uses how many values it gets: results of an earlier reduce are among them, so that is not how often the key was emitted; emit a count and add it up")
+		x.refuse(v.at, RefuseLength, "reduce uses how many values it gets: results of an earlier reduce are among them, so that is not how often the key was emitted; emit a count and add it up")
 	case v.e != nil:
 		return v.e
 	}

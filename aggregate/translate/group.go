@@ -23,7 +23,6 @@ type grouper struct {
 	kinds    []kinds
 	positive []bool // sums of positive constants
 	keep     bool   // finalize tells undefined from null
-	where    Line
 }
 
 func (g *grouper) add(name string, e any) string {
@@ -152,8 +151,19 @@ func (b *builder) finish(value *val, rx *exec) {
 
 // projected keeps $project from taking a number or a boolean for a yes or no.
 func projected(e any) any {
-	switch e.(type) {
-	case bson.D, string:
+	switch e := e.(type) {
+	case string:
+		return e
+	case bson.D:
+		if len(e) > 0 && strings.HasPrefix(e[0].Key, "$") {
+			return e
+		}
+		out := make(bson.D, len(e))
+		for i, f := range e {
+			out[i] = bson.E{Key: f.Key, Value: projected(f.Value)}
+		}
+		return out
+	case bson.A:
 		return e
 	}
 	return doc("$literal", e)
@@ -439,11 +449,6 @@ func (g *grouper) gathered(i int, f reduced, v *val, at ast.Node, needFirst func
 // derived computes a field from the folded ones.
 func (g *grouper) derived(i int, f reduced, alg *algebra, v *val) {
 	g.single = true
-	for j, o := range alg.fields {
-		if o.op != opDerived && !g.kinds[j].only(kNum) && g.first[j] != nil {
-			g.post[j] = orRemove(g.post[j])
-		}
-	}
 	e := substitute(g.rx.ex(f.value), func(s string) (any, bool) {
 		if s == "$$key" {
 			return "$_id", true
@@ -465,8 +470,6 @@ func (g *grouper) derived(i int, f reduced, alg *algebra, v *val) {
 		g.first[i] = g.add(f.name()+"_first", doc("$first", argument(g.x.ex(v))))
 	}
 }
-
-func orRemove(e any) any { return e }
 
 // substitute replaces strings of an expression.
 func substitute(e any, with func(string) (any, bool)) any {
@@ -517,7 +520,7 @@ func (g *grouper) bag(i int, f reduced, key, v *val, at ast.Node, alg *algebra) 
 		g.caveat(x.pos(at), CaveatNumber, "the fields of %s are taken to be numbers", shownOr(v, name))
 		g.caveat(x.pos(at), CaveatSingle, "%s of a key with one value comes as sums", name)
 	}
-	g.builder.add(doc("$project", bson.D{{Key: "_id", Value: int32(0)}, {Key: "key", Value: g.key(key)}, {Key: "pair", Value: input}}), line)
+	g.builder.add(doc("$project", bson.D{{Key: "_id", Value: int32(0)}, {Key: "key", Value: projected(g.key(key))}, {Key: "pair", Value: input}}), line)
 	g.builder.add(doc("$unwind", bson.D{{Key: "path", Value: "$pair"}, {Key: "preserveNullAndEmptyArrays", Value: true}}), line)
 	g.builder.add(doc("$group", bson.D{{Key: "_id", Value: bson.D{{Key: "key", Value: "$key"}, {Key: "name", Value: "$pair.k"}}}, {Key: "sum", Value: doc("$sum", "$pair.v")}}), rline)
 	pair := cond(call("$eq", doc("$type", "$_id.name"), "missing"), "$$REMOVE", bson.D{{Key: "k", Value: "$_id.name"}, {Key: "v", Value: "$sum"}})

@@ -123,19 +123,6 @@ func (o outcome) guarded() bool {
 	return o.pipeline != nil && strings.Contains(o.pipeline.Error(), "mrbench: ")
 }
 
-func job(t testing.TB, m, r, f string) *jobfile.Job {
-	t.Helper()
-	text := "db.c.mapReduce(" + m + ",\n" + r + ", {"
-	if f != "" {
-		text += "finalize: " + f
-	}
-	j, err := jobfile.Parse("job.js", []byte(text+"})"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
-}
-
 func refusal(err error) string {
 	if r, ok := errors.AsType[*translate.Refusal](err); ok {
 		return r.ID

@@ -29,7 +29,6 @@ type node struct {
 
 type emitted struct {
 	key, value *val
-	known      facts
 	at         ast.Node
 }
 

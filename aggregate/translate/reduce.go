@@ -236,17 +236,13 @@ func (x *exec) checkDerived(r reduced, a *algebra, fn source) {
 		return ok
 	}
 	var bad string
-	var walk func(e any)
-	walk = func(e any) {
-		eachString(e, func(s string) {
-			for _, root := range []string{"$$item", "$$first", "$$fold", "$$key", "$$acc"} {
-				if (s == root || strings.HasPrefix(s, root+".")) && !known(s) {
-					bad = s
-				}
+	eachString(x.ex(r.value), func(s string) {
+		for _, root := range []string{"$$item", "$$first", "$$fold", "$$key", "$$acc"} {
+			if (s == root || strings.HasPrefix(s, root+".")) && !known(s) {
+				bad = s
 			}
-		})
-	}
-	walk(x.ex(r.value))
+		}
+	})
 	if bad != "" {
 		x.refuse(r.at, RefuseFold, "%s is computed from something that is not in the result, so reducing results again gives something else: return that, too, and compute %s in finalize", r.name(), r.name())
 	}

@@ -268,6 +268,11 @@ func (b *builder) shape(x *exec, emits []*emitted) shape {
 		}
 		s.bag = s.bag || o.bag
 	}
+	for i, p := range s.paths {
+		if i > 0 && len(p) > 0 && p[0] == "_id" {
+			x.refuse(emits[0].at, RefuseShape, "a server moves the field _id of a value to the front: put it first")
+		}
+	}
 	return s
 }
 
@@ -371,8 +376,7 @@ func (b *builder) general(x *exec, s shape, emits []*emitted) (key *val, leaves 
 		}
 	}
 	name := func(i int) string { return fieldOf(s.paths[i]) }
-	var one func(e *emitted) any
-	one = func(e *emitted) any {
+	one := func(e *emitted) any {
 		d := bson.D{{Key: "_id", Value: x.ex(e.key)}}
 		for i, p := range s.paths {
 			v := leafOf(e.value, p)

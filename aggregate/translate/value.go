@@ -31,6 +31,7 @@ type val struct {
 	shaped  bool // of an object: it has these fields and no others
 	bag     bool // an object whose fields are sums under names found in the data
 	fold    *fold
+	at      ast.Node // of values.length
 	// What is known of paths when the value is true, and when it is false.
 	yes, no facts
 	test    any // whether it is true, when that is known better than from e; nil otherwise

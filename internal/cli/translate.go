@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/bson"
@@ -80,6 +81,9 @@ func (a *app) runTranslate(cmd *cobra.Command, o translateOptions, file string) 
 	}
 	if err := a.writePipeline(r, j); err != nil {
 		return err
+	}
+	if !o.plain && slices.ContainsFunc(r.Caveats, func(c translate.Caveat) bool { return c.ID == translate.CaveatGuard }) {
+		a.tell("--plain writes a shorter pipeline, without guards for values of unusual types")
 	}
 	ns, err := a.jobNamespace(cmd, j)
 	if o.prove == proveNo {

@@ -27,7 +27,11 @@ func stageData(t *testing.T) *store.DB {
 
 func runCases(t *testing.T, cases []stageCase) {
 	t.Helper()
-	db := stageData(t)
+	runCasesOn(t, stageData(t), cases)
+}
+
+func runCasesOn(t *testing.T, db *store.DB, cases []stageCase) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.stages, func(t *testing.T) {
 			got, err := runAll(array(t, c.stages), options(db))

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,24 +16,7 @@ func overDocs(t *testing.T, docs []string, cases []stageCase) {
 	t.Helper()
 	db := openDB(t)
 	insertJSON(t, db, testNS, docs...)
-	for _, c := range cases {
-		t.Run(c.stages, func(t *testing.T) {
-			got, err := runAll(array(t, c.stages), options(db))
-			if c.code != 0 || err != nil {
-				if mongoerr.CodeOf(err) != c.code {
-					t.Fatalf("code %d (%v), want %d; got %v", mongoerr.CodeOf(err), err, c.code, texts(got))
-				}
-				return
-			}
-			want := []string{}
-			for _, w := range c.want {
-				want = append(want, text(doc(t, w)))
-			}
-			if have := texts(got); !slices.Equal(have, want) {
-				t.Errorf("\n got %v\nwant %v", have, want)
-			}
-		})
-	}
+	runCasesOn(t, db, cases)
 }
 
 // field runs one window function over documents sorted by t and gives its values.

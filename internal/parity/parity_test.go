@@ -311,3 +311,30 @@ func BenchmarkDigestAdd(b *testing.B) {
 		}
 	}
 }
+
+func TestNear(t *testing.T) {
+	list := func(v ...any) bson.D { return bson.D{{Key: "l", Value: bson.A(v)}, {Key: "n", Value: 1}} }
+	a := seq(doc(t, 1, 0.30000000000000004), doc(t, 2, list("a", "b")), doc(t, 3, bson.D{{Key: "x", Value: 1}, {Key: "y", Value: 2}}), doc(t, 4, 1), doc(t, 5, math.NaN()), doc(t, 6, 7))
+	b := seq(doc(t, 1, 0.3), doc(t, 2, list("b", "a")), doc(t, 3, bson.D{{Key: "y", Value: 2}, {Key: "x", Value: 1}}), doc(t, 4, 1.0), doc(t, 5, 0), doc(t, 7, 7))
+	got, err := Near{Unordered: []string{"l"}, Relative: 1e-9}.Compare(a, b, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Keys != 5 || got.Rounded != 1 || got.Reordered != 1 || got.Different != 4 || len(got.First) != 3 || got.First[0].Key != "3" || got.Largest == 0 {
+		t.Errorf("%+v", got)
+	}
+	// The value itself may be what is unordered; nothing else is.
+	got, err = Near{Unordered: []string{""}}.Compare(a, b, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Different != 5 || got.Reordered != 1 || got.Rounded != 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, pair := range [][2]any{{1, 1 + 1e-6}, {1, "1"}, {bson.A{1}, bson.A{1, 1}}, {math.Inf(1), math.MaxFloat64}, {nil, 0}} {
+		got, err := Near{Unordered: []string{""}, Relative: 1e-9}.Compare(seq(doc(t, 1, pair[0])), seq(doc(t, 1, pair[1])), 1)
+		if err != nil || got.Different != 1 {
+			t.Errorf("%v and %v: %+v, %v", pair[0], pair[1], got, err)
+		}
+	}
+}

@@ -177,8 +177,21 @@ func (r *Result) all() []Stage {
 func (r *Result) head(b *strings.Builder, comment string) {
 	fmt.Fprintf(b, "%s Needs MongoDB %s or later.\n", comment, r.MinVersion)
 	for _, c := range r.Caveats {
-		fmt.Fprintf(b, "%s %s\n", comment, oneLine(c.String()))
+		wrapped(b, comment, c.String())
 	}
+}
+
+// wrapped writes a comment in lines of a readable length.
+func wrapped(b *strings.Builder, comment, text string) {
+	line := comment
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > lineWidth && line != comment {
+			b.WriteString(line + "\n")
+			line = comment + "  "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -42,15 +42,24 @@ func (b *builder) shape(x *exec, emits []*emitted) shape {
 	return s
 }
 
-// checks adds a stage that ends the pipeline where the function would throw.
+// checks adds a stage that ends the pipeline where the function would throw. It is $redact and no $match: servers put
+// neighbouring $match stages together and choose an order of their own, so that a document might be failed that an
+// earlier one leaves out, or left out before it fails.
 func (b *builder) checks(x *exec, function string, sc *scope) {
-	var all []any
-	for _, c := range sc.checks {
-		all = append(all, cond(c.bad, c.fail, true))
+	if len(sc.checks) == 0 {
+		return
 	}
-	if len(all) > 0 {
-		b.add(doc("$match", doc("$expr", all2(all...))), x.line(function, nil))
+	var e any = "$$KEEP"
+	if n := len(sc.checks); n == 1 {
+		e = cond(sc.checks[0].bad, sc.checks[0].fail, e)
+	} else {
+		var branches bson.A
+		for _, c := range sc.checks {
+			branches = append(branches, bson.D{{Key: "case", Value: c.bad}, {Key: "then", Value: c.fail}})
+		}
+		e = switchOf(branches, e)
 	}
+	b.add(doc("$redact", e), x.line(function, nil))
 }
 
 func (b *builder) match(live []any, l Line) {

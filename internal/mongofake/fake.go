@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -29,6 +28,9 @@ type Command struct {
 	Body      bson.Raw
 	Sequences map[string][]bson.Raw
 	NoReply   bool // the client does not wait
+
+	op wiremessage.OpCode
+	id int32
 }
 
 // Server is a scripted server.
@@ -44,9 +46,8 @@ type Server struct {
 	// Handle answers a command; ctx ends with the connection. nil stands for {ok: 1}.
 	Handle func(ctx context.Context, c Command) bson.D
 
-	mu     sync.Mutex
-	names  []string
-	nextID atomic.Int32
+	mu    sync.Mutex
+	names []string
 }
 
 // Error is a reply that refuses.
@@ -107,7 +108,7 @@ func (s *Server) serve(c net.Conn) {
 		defer cancel()
 		defer close(in)
 		for {
-			m, err := read(c)
+			m, err := ReadMessage(c)
 			if err != nil {
 				return
 			}
@@ -121,7 +122,8 @@ func (s *Server) serve(c net.Conn) {
 	}
 }
 
-func read(r io.Reader) ([]byte, error) {
+// ReadMessage reads one message of the wire protocol, header included.
+func ReadMessage(r io.Reader) ([]byte, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
 		return nil, err
@@ -137,31 +139,10 @@ func read(r io.Reader) ([]byte, error) {
 }
 
 func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
-	_, id, _, op, rest, ok := wiremessage.ReadHeader(m)
-	if !ok {
-		return errors.New("bad header")
-	}
-	var cmd Command
-	switch op {
-	case opQuery:
-		body, err := queryBody(rest)
-		if err != nil {
-			return err
-		}
-		cmd = Command{DB: "admin", Body: body}
-	case wiremessage.OpMsg:
-		var err error
-		if cmd, err = parse(rest); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("opcode %v", op)
-	}
-	first, err := cmd.Body.IndexErr(0)
+	cmd, err := ParseMessage(m)
 	if err != nil {
 		return err
 	}
-	cmd.Name = first.Key()
 	d := s.reply(ctx, cmd)
 	if len(d) > 0 && d[0].Key == hangUp {
 		return errors.New("told to hang up")
@@ -173,8 +154,54 @@ func (s *Server) answer(ctx context.Context, w io.Writer, m []byte) error {
 	if cmd.NoReply {
 		return nil
 	}
-	_, err = w.Write(s.frame(op, id, reply))
+	_, err = w.Write(cmd.Reply(reply))
 	return err
+}
+
+// ParseMessage reads a command from a message, or from a legacy query.
+func ParseMessage(m []byte) (Command, error) {
+	_, id, _, op, rest, ok := wiremessage.ReadHeader(m)
+	if !ok {
+		return Command{}, errors.New("bad header")
+	}
+	var cmd Command
+	switch op {
+	case opQuery:
+		body, err := queryBody(rest)
+		if err != nil {
+			return cmd, err
+		}
+		cmd = Command{DB: "admin", Body: body}
+	case wiremessage.OpMsg:
+		var err error
+		if cmd, err = parse(rest); err != nil {
+			return cmd, err
+		}
+	default:
+		return cmd, fmt.Errorf("opcode %v", op)
+	}
+	cmd.op, cmd.id = op, id
+	first, err := cmd.Body.IndexErr(0)
+	if err != nil {
+		return cmd, err
+	}
+	cmd.Name = first.Key()
+	return cmd, nil
+}
+
+// ParseReply reads the document of a reply, in either form.
+func ParseReply(m []byte) (bson.Raw, error) {
+	_, _, _, op, rest, ok := wiremessage.ReadHeader(m)
+	switch {
+	case !ok:
+		return nil, errors.New("bad header")
+	case op == opReply && len(rest) > 20:
+		return bson.Raw(rest[20:]), nil
+	case op != wiremessage.OpMsg:
+		return nil, fmt.Errorf("opcode %v", op)
+	}
+	c, err := parse(rest)
+	return c.Body, err
 }
 
 // The legacy opcodes of a driver's first handshake.
@@ -263,20 +290,33 @@ func (s *Server) hello() bson.D {
 	return append(append(d, s.Hello...), bson.E{Key: "ok", Value: 1.0})
 }
 
-func (s *Server) frame(op wiremessage.OpCode, to int32, doc []byte) []byte {
-	id := s.nextID.Add(1)
+// Reply frames a document as the answer to the command, in the form that the command came in.
+func (c Command) Reply(doc []byte) []byte {
+	const id = 1 // nobody reads the numbers of replies
 	var start int32
 	var b []byte
-	if op == opQuery {
-		start, b = wiremessage.AppendHeaderStart(nil, id, to, opReply)
+	if c.op == opQuery {
+		start, b = wiremessage.AppendHeaderStart(nil, id, c.id, opReply)
 		b = append(b, make([]byte, 4+8+4)...) // flags, cursor, starting from
 		b = binary.LittleEndian.AppendUint32(b, 1)
 	} else {
-		start, b = wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpMsg)
-		b = wiremessage.AppendMsgFlags(b, 0)
-		b = wiremessage.AppendMsgSectionType(b, wiremessage.SingleDocument)
+		start, b = appendMsg(id, c.id)
 	}
 	b = append(b, doc...)
 	binary.LittleEndian.PutUint32(b[start:], uint32(len(b)))
 	return b
+}
+
+// Message frames the command with another body and no sequences.
+func (c Command) Message(body []byte) []byte {
+	start, b := appendMsg(c.id, 0)
+	b = append(b, body...)
+	binary.LittleEndian.PutUint32(b[start:], uint32(len(b)))
+	return b
+}
+
+func appendMsg(id, to int32) (int32, []byte) {
+	start, b := wiremessage.AppendHeaderStart(nil, id, to, wiremessage.OpMsg)
+	b = wiremessage.AppendMsgFlags(b, 0)
+	return start, wiremessage.AppendMsgSectionType(b, wiremessage.SingleDocument)
 }

@@ -1,0 +1,150 @@
+package mimic
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/internal/mongofake"
+)
+
+// mapReduce refuses a command as the version does, or says what the engine is to get.
+func (s *Server) mapReduce(ctx context.Context, c mongofake.Command) (own, body bson.D, err error) {
+	if s.c.NoScripting {
+		if s.atLeast(4, 4) {
+			return refuse(31264, "Cannot run server-side javascript without the javascript engine enabled"), nil, nil
+		}
+		return refuse(16149, "cannot run map reduce without the js engine"), nil, nil
+	}
+	if err := bson.Unmarshal(c.Body, &body); err != nil {
+		return nil, nil, err
+	}
+	sharded := false
+	if s.c.Topology == Mongos {
+		coll, err := s.sharded(ctx, namespace(c))
+		if err != nil {
+			return nil, nil, err
+		}
+		sharded = coll != nil
+	}
+	if !s.atLeast(4, 4) {
+		if sharded && c.Body.Lookup("jsMode").Type != 0 {
+			return bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "unknown m/r field for sharding: jsMode"}}, nil, nil
+		}
+		if out, ok := c.Body.Lookup("out", "sharded").BooleanOK(); ok && out {
+			if body, err = s.shardOutput(ctx, c, body); err != nil {
+				return nil, nil, err
+			}
+		}
+		return nil, body, nil
+	}
+	if na, ok := c.Body.Lookup("out", "nonAtomic").BooleanOK(); ok && !na {
+		return refuse(2, "nonAtomic: false is not supported"), nil, nil
+	}
+	if db, ok := c.Body.Lookup("out", "db").StringValueOK(); ok && s.c.Topology == Mongos {
+		names, err := s.inside.ListDatabaseNames(ctx, bson.D{{Key: "name", Value: db}})
+		if err != nil {
+			return nil, nil, err
+		}
+		if !slices.Contains(names, db) {
+			return refuse(26, "database "+db+" not found"), nil, nil
+		}
+	}
+	return nil, without(body, "jsMode", "verbose"), nil // taken, and ignored
+}
+
+// shardOutput notes that the output is a collection sharded by _id, and takes the word out of the command.
+func (s *Server) shardOutput(ctx context.Context, c mongofake.Command, body bson.D) (bson.D, error) {
+	var out bson.D
+	if err := bson.Unmarshal(c.Body.Lookup("out").Document(), &out); err != nil {
+		return nil, err
+	}
+	out = without(out, "sharded")
+	db, ok := c.Body.Lookup("out", "db").StringValueOK()
+	if !ok {
+		db = c.DB
+	}
+	name, _ := out[0].Value.(string)
+	if have, err := s.sharded(ctx, db+"."+name); err != nil || have != nil {
+		return replace(body, "out", out), err
+	}
+	return replace(body, "out", out), s.shard(ctx, db+"."+name, bson.D{{Key: "_id", Value: int32(1)}}, 0)
+}
+
+// mapReduceReply makes the reply of a finished command the version's.
+func (s *Server) mapReduceReply(ctx context.Context, c mongofake.Command, d bson.D) (bson.D, error) {
+	if !succeeded(d) {
+		return d, nil
+	}
+	if s.atLeast(4, 4) {
+		return without(d, "counts", "timeMillis", "timing"), nil
+	}
+	if s.c.Topology != Mongos {
+		return d, nil
+	}
+	coll, err := s.sharded(ctx, namespace(c))
+	if err != nil || coll == nil {
+		return d, err
+	}
+	counts, _ := value(d, "counts").(bson.D)
+	whole := bson.D{}
+	for _, e := range counts {
+		whole = append(whole, bson.E{Key: e.Key, Value: number(e.Value)})
+	}
+	shares, post := bson.D{}, bson.D{}
+	perShard, err := s.perShard(ctx, coll, c.Body.Lookup("query"))
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range perShard {
+		share := bson.D{}
+		for _, name := range []string{"input", "emit", "reduce", "output"} {
+			v := int32(n.n) // emits are one a document in the jobs that are run here
+			if name == "reduce" || name == "output" {
+				v = int32(number(value(counts, name)) / int64(len(perShard)))
+			}
+			share = append(share, bson.E{Key: name, Value: v})
+		}
+		shares = append(shares, bson.E{Key: s.shardHost(n.shard), Value: share})
+	}
+	post = append(post, bson.E{Key: s.shardHost("s1"), Value: bson.D{
+		{Key: "input", Value: number(value(counts, "output"))}, {Key: "reduce", Value: int64(0)}, {Key: "output", Value: number(value(counts, "output"))},
+	}})
+	out := bson.D{}
+	for _, name := range []string{"results", "result"} {
+		if v := value(d, name); v != nil {
+			out = append(out, bson.E{Key: name, Value: v})
+		}
+	}
+	ms := int32(number(value(d, "timeMillis")))
+	return append(
+		out, bson.E{Key: "counts", Value: whole}, bson.E{Key: "timeMillis", Value: ms},
+		bson.E{Key: "timing", Value: bson.D{{Key: "shardProcessing", Value: ms}, {Key: "postProcessing", Value: int32(0)}}},
+		bson.E{Key: "shardCounts", Value: shares}, bson.E{Key: "postProcessCounts", Value: post}, bson.E{Key: "ok", Value: 1.0},
+	), nil
+}
+
+func succeeded(d bson.D) bool { return number(value(d, "ok")) == 1 }
+
+func number(v any) int64 {
+	switch n := v.(type) {
+	case int32:
+		return int64(n)
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 0
+}
+
+// value is a field of a document, nil when there is none.
+func value(d bson.D, name string) any {
+	for _, e := range d {
+		if e.Key == name {
+			return e.Value
+		}
+	}
+	return nil
+}

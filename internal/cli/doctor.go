@@ -2,30 +2,43 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mrbench/aggregate/translate"
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
 	"mrbench/internal/target"
+	"mrbench/mr/jobfile"
+	"mrbench/mr/jobfile/lint"
 )
 
 func (a *app) newDoctor() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor [flags]",
+		Use:   "doctor [flags] [JOB]",
 		Short: "Says what the server is and which options have an effect on it",
 		Long: `doctor asks a server what it is, and says for each option of mrbench whether it works there, is
 refused, or is taken without an effect, with the reason; which split strategies can be used; and what newer
 versions of MongoDB change for mapReduce jobs.
 
-It changes nothing on the server. What depends on a collection is asked for that of --ns.`,
+It changes nothing on the server. What depends on a collection is asked for that of --ns, or of the job.
+With a job, in a file or folder as run --job takes it, doctor says what newer versions change for this
+job, whether a pipeline can replace it, and what is wrong with the job itself.`,
 		Example: `  mrbench doctor
   mrbench doctor --uri mongodb://localhost --ns shop.orders
+  mrbench doctor --uri mongodb://localhost totals.js
   mrbench doctor --uri mongodb://localhost -o json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDoctor(cmd.Context()) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("doctor takes one job; %q is one too many", args[1])
+			}
+			return nil
+		},
+		RunE: a.runDoctor,
 	}
 }
 
@@ -38,6 +51,17 @@ type diagnosis struct {
 	Limits       diagnosisLimits     `json:"limits"`
 	Capabilities []target.Capability `json:"capabilities"`
 	Outlook      []target.Change     `json:"outlook"`
+	Job          *jobDiagnosis       `json:"job,omitempty"`
+}
+
+// jobDiagnosis is what is to be said of a job.
+type jobDiagnosis struct {
+	File     string   `json:"file"`
+	Pipeline bool     `json:"pipeline"` // one can replace it
+	Needs    string   `json:"needs,omitempty"`
+	Caveats  int      `json:"caveats,omitempty"`
+	Refusal  string   `json:"refusal,omitempty"`
+	Lint     []string `json:"lint,omitempty"`
 }
 
 type diagnosisLimits struct {
@@ -46,7 +70,17 @@ type diagnosisLimits struct {
 	Batch    int64 `json:"batch_documents"`
 }
 
-func (a *app) runDoctor(ctx context.Context) (err error) {
+func (a *app) runDoctor(cmd *cobra.Command, args []string) (err error) {
+	ctx := cmd.Context()
+	var job *jobfile.Job
+	if len(args) > 0 {
+		if job, err = a.readJob(args[0]); err != nil {
+			return usageError("%w", err)
+		}
+		if a.common.ns, err = a.jobNamespace(cmd, job); err != nil {
+			return usageError("%w", err)
+		}
+	}
 	t, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -61,7 +95,41 @@ func (a *app) runDoctor(ctx context.Context) (err error) {
 		Limits:       diagnosisLimits{f.Document, f.Message, f.Batch},
 		Capabilities: f.Capabilities(a.common.ns), Outlook: f.Outlook(),
 	}
-	return a.print(d, capabilityTable(d), outlookTable(d))
+	tables := []*report.Table{capabilityTable(d)}
+	if job != nil {
+		d.Outlook = slices.DeleteFunc(d.Outlook, func(c target.Change) bool {
+			return c.JSMode && !job.JSMode || c.Sharded && !job.Out.Sharded || c.Atomic && (job.Out.NonAtomic || job.Out.Mode != jobfile.Merge && job.Out.Mode != jobfile.Reduce)
+		})
+		if d.Job, err = diagnose(ctx, job); err != nil {
+			return err
+		}
+	}
+	tables = append(tables, outlookTable(d))
+	if d.Job != nil {
+		tables = append(tables, jobTable(d.Job))
+	}
+	return a.print(d, tables...)
+}
+
+// diagnose finds out whether a pipeline can replace a job, and what is wrong with it.
+func diagnose(ctx context.Context, j *jobfile.Job) (*jobDiagnosis, error) {
+	d := &jobDiagnosis{File: j.File}
+	r, err := translate.Translate(j, translate.Options{})
+	if refusal, refused := errors.AsType[*translate.Refusal](err); refused {
+		d.Refusal = refusal.Error()
+	} else if err != nil {
+		return nil, usageError("%w", err)
+	} else {
+		d.Pipeline, d.Needs, d.Caveats = true, r.MinVersion, len(r.Caveats)
+	}
+	findings, err := lint.Check(ctx, j, nil)
+	if err != nil {
+		return nil, fmt.Errorf("job %s could not be tried: %w", j.File, err)
+	}
+	for _, f := range findings {
+		d.Lint = append(d.Lint, fmt.Sprint(f))
+	}
+	return d, nil
 }
 
 func capabilityTable(d diagnosis) *report.Table {
@@ -92,8 +160,12 @@ func capabilityTable(d diagnosis) *report.Table {
 }
 
 func outlookTable(d diagnosis) *report.Table {
+	what := "mapReduce jobs"
+	if d.Job != nil {
+		what = d.Job.File
+	}
 	t := &report.Table{
-		Title:   "what newer versions change for mapReduce jobs",
+		Title:   "what newer versions change for " + what,
 		Columns: []report.Column{{Title: "version", Left: true}, {Title: "change", Left: true, Fold: true}},
 	}
 	for _, c := range d.Outlook {
@@ -101,6 +173,29 @@ func outlookTable(d diagnosis) *report.Table {
 	}
 	if len(d.Outlook) == 0 {
 		t.Notes = append(t.Notes, "nothing that is known: this is the newest version there are facts about")
+	}
+	return t
+}
+
+func jobTable(d *jobDiagnosis) *report.Table {
+	t := &report.Table{
+		Title:   "job " + d.File,
+		Columns: []report.Column{{Title: "question", Left: true}, {Title: "answer", Left: true, Fold: true}},
+	}
+	if d.Pipeline {
+		text := fmt.Sprintf("yes, on MongoDB %s or later: mrbench translate %s", d.Needs, shellWord(d.File))
+		if d.Caveats > 0 {
+			text += fmt.Sprintf(" (it says where the meaning may differ: %d caveats)", d.Caveats)
+		}
+		t.Add(report.Str("can a pipeline replace it?"), report.Str(text))
+	} else {
+		t.Add(report.Str("can a pipeline replace it?"), report.Str("no: "+d.Refusal))
+	}
+	for _, l := range d.Lint {
+		t.Add(report.Str("is it right?"), report.Str(l))
+	}
+	if len(d.Lint) == 0 {
+		t.Add(report.Str("is it right?"), report.Str("nothing wrong was found on made-up values: reduce gives the same for any order and grouping"))
 	}
 	return t
 }

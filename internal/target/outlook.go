@@ -4,9 +4,10 @@ package target
 type Change struct {
 	Version string `json:"version"`
 	What    string `json:"what"`
-	// JSMode and Sharded say that it concerns only jobs that use these.
+	// JSMode, Sharded and Atomic (merge or reduce without nonAtomic) say that it concerns only jobs that use these.
 	JSMode  bool `json:"js_mode,omitempty"`
 	Sharded bool `json:"sharded_output,omitempty"`
+	Atomic  bool `json:"atomic_output,omitempty"`
 
 	major, minor int32
 }
@@ -20,12 +21,15 @@ func changes() []Change {
 	js.JSMode = true
 	sharded := at(4, 4, "4.4", "a sharded output collection has to exist; mapReduce no longer makes one")
 	sharded.Sharded = true
+	atomic := at(4, 4, "4.4", "nonAtomic: false is refused for merge and reduce")
+	atomic.Atomic = true
 	return []Change{
 		at(4, 4, "4.4", "mapReduce runs as a pipeline: sort and separate output databases gain nothing, ranges still do"),
 		at(4, 4, "4.4", "reduce is called for a key with a single value too, and values come newest first: it must not depend on their number or order"),
 		at(4, 4, "4.4", "counts and timeMillis are gone from the reply; verbose is ignored"),
 		js,
-		at(4, 4, "4.4", "nonAtomic: false is refused for merge and reduce; views can't be read (code 166); through mongos the output database has to exist"),
+		atomic,
+		at(4, 4, "4.4", "views can't be read (code 166); through mongos the output database has to exist"),
 		sharded,
 		at(5, 0, "5.0", "mapReduce is deprecated: the server logs a warning; a pipeline's range filters in $expr use an index"),
 		at(6, 0, "6.0", "$group and $sort of a pipeline go to disk by themselves above 100 MB"),

@@ -133,6 +133,8 @@ type Row struct {
 	Mode      string `json:"mode"`       // what became of jsMode: "js", "mixed", "ignored"; "" not asked for
 	IndexUsed string `json:"index_used"` // name, "" none
 	Covered   *bool  `json:"covered"`    // whether the index alone answered; null when not asked for
+	// NoEffect is known before the row runs: the option that it adds to the row before changes nothing on this server.
+	NoEffect *NoEffect `json:"no_effect,omitempty"`
 
 	Speedup *float64 `json:"speedup"` // median of the first row over this row's
 	// Versus compares this row's times with the first row's; nil for the first itself.
@@ -145,6 +147,21 @@ type Row struct {
 
 	Usage *Usage `json:"usage,omitempty"` // amounts are medians, peaks the highest of all runs
 	Parts []Part `json:"parts,omitempty"` // of the last run
+}
+
+// NoEffect is an option that a server takes without any change, or that is left out because it refuses it.
+type NoEffect struct {
+	Option string `json:"option"` // "sort", "ranges", "dbs" or "jsMode"
+	Reason string `json:"reason"`
+}
+
+// Text says it of a row.
+func (n *NoEffect) Text(row string) string {
+	what := ""
+	if n.Option == "dbs" {
+		what = "separate output databases have "
+	}
+	return row + ": " + what + "no effect here: " + n.Reason
 }
 
 // Seconds summarizes wall times.

@@ -37,6 +37,7 @@ type measurement struct {
 	variants []variant
 	out      *outputs
 	job      *runJob
+	effects  effects
 
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
@@ -132,6 +133,7 @@ const notRunPrefix = "not run: "
 
 func (m *measurement) fillRow(r *bench.Row, o *bench.Outcome, stopped error) {
 	r.Fill(o)
+	tookEffect(r)
 	if r.Seconds == nil && r.Skipped == "" && r.Error == "" && stopped != nil {
 		r.Error = notRunPrefix + stopped.Error()
 	}
@@ -186,7 +188,7 @@ func (m *measurement) since(t time.Time) float64 {
 // measure runs a row once and compares its answer.
 func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.Sample, error) {
 	v := m.variants[row]
-	if why := m.job.skip(v, m.app.common.key); why != "" {
+	if why := m.skip(v); why != "" {
 		return bench.Sample{}, &bench.SkipError{Reason: why}
 	}
 	if v.aggregate {
@@ -461,8 +463,8 @@ func unsupported(err error, command string) error {
 	case codeUnauthorized, codeCommandNotFound, codeCommandNotSupported, codeAtlas:
 		return &bench.SkipError{Reason: fmt.Sprintf("the server refuses %s: %s (code %d)", command, ce.Message, ce.Code)}
 	}
-	for _, off := range []string{"globalScriptEngine", "server-side JavaScript", "scripting is disabled"} {
-		if strings.Contains(ce.Message, off) {
+	for _, off := range []string{"globalscriptengine", "server-side javascript", "scripting is disabled", "without the js engine"} {
+		if strings.Contains(strings.ToLower(ce.Message), off) {
 			return &bench.SkipError{Reason: fmt.Sprintf("JavaScript is switched off on this server: %s", ce.Message)}
 		}
 	}

@@ -197,7 +197,13 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.documents(ctx); err != nil {
 		return err
 	}
-	possible := slices.DeleteFunc(slices.Clone(m.variants), func(v variant) bool { return m.job.skip(v, m.app.common.key) != "" })
+	facts, err := m.t.Ask(ctx, m.app.common.ns)
+	if err != nil {
+		return fmt.Errorf("ask the server what it can do: %w", err)
+	}
+	m.effects = noEffects(facts, m.app.common.ns, m.variants)
+	m.foretell()
+	possible := slices.DeleteFunc(slices.Clone(m.variants), func(v variant) bool { return m.skip(v) != "" })
 	if slices.ContainsFunc(possible, variant.needsIndex) {
 		if err := m.index(ctx); err != nil {
 			return err
@@ -223,7 +229,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 	}
 	r.Server = bench.Server{Kind: m.t.Kind, Version: m.t.Version, WireVersion: m.t.WireVersion, Topology: m.t.Topology, Address: m.t.Address}
 	for _, v := range m.variants {
-		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1}
+		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1, NoEffect: m.effects.none[v.id]}
 		if v.ranges {
 			row.Ranges = len(m.ranges)
 			if row.Ranges == 0 { // it will be skipped

@@ -160,10 +160,11 @@ func timesTable(r *bench.Result) *report.Table {
 		if row.Mode == "mixed" {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s left jsMode on the way: more than 500,000 keys in a range, or keys that are objects", row.ID))
 		}
-		if row.Mode == "ignored" {
+		if row.Mode == "ignored" && row.NoEffect == nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: this server ignores jsMode", row.ID))
 		}
 	}
+	t.Notes = append(t.Notes, noEffectNotes(r.Rows)...)
 	if unrun > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d of %d rows were not run", stopped, unrun, len(r.Rows)))
 	}
@@ -250,6 +251,9 @@ func agrees(row bench.Row) string {
 
 // effect says what the row's options did on this server.
 func effect(row bench.Row) string {
+	if row.NoEffect != nil {
+		return "none"
+	}
 	var did []string
 	switch {
 	case row.Covered != nil && *row.Covered:

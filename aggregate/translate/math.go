@@ -67,7 +67,9 @@ func (x *exec) static(n *ast.CallExpression, object, name string) *val {
 			if arg(0).sp == spValues {
 				return x.valuesSum(n)
 			}
-			return x.arraySum(arg(0), n)
+			if len(args) == 1 {
+				return x.arraySum(arg(0), n)
+			}
 		case "avg":
 			if arg(0).sp == spValues {
 				x.refuse(n, RefuseFold, "an average of averages is no average: reduce sum and count, and divide in finalize")

@@ -3,6 +3,7 @@ package translate
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -108,6 +109,8 @@ func attempt(j *jobfile.Job, fns [3]source, o Options, mode loopMode) (res *Resu
 			if mode == modeGeneral {
 				err = &Refusal{ID: RefuseLoop, Position: j.Map.Position(1, 1), Message: "the loops of this function can't be written as a pipeline"}
 			}
+		case runtime.Error: // a fault of ours must not end the caller's program
+			res, err = nil, &Refusal{ID: RefuseSyntax, Position: j.Map.Position(1, 1), Message: "the translator failed on this job: " + p.Error()}
 		default:
 			panic(p)
 		}

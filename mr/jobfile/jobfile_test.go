@@ -189,6 +189,7 @@ func TestErrors(t *testing.T) {
 		{"a.js", "print(1)", "a.js:1:1: no mapReduce call"},
 		{"a.js", "var x = 1;\nfor (;;) {}", "a.js:2:1: a job file is read and not run"},
 		{"a.js", call + "{limit: 2 * 5})", ":1:100: this value would have to be computed"},
+		{"a.js", call + "{scope: {a: [1, , 2]}})", "would have to be computed"},
 		{"a.js", call + "{limit: n})", "n is not defined in this file"},
 		{"a.js", call + "{query: {d: new Date()}})", "Date: write it as"},
 		{"a.js", call + "{query: {d: ObjectId('1')}})", "24 hexadecimal digits"},

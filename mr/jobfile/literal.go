@@ -58,6 +58,9 @@ func (s *shell) value(e ast.Expression) (any, error) {
 	case *ast.ArrayLiteral:
 		out := bson.A{}
 		for _, x := range e.Value {
+			if x == nil { // a hole
+				return nil, s.computed(e)
+			}
 			v, err := s.value(x)
 			if err != nil {
 				return nil, err

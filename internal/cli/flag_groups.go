@@ -9,6 +9,12 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"THE COLLECTION", "docs create-index"},
 		{"WHAT IS KEPT", "save keep"},
 	},
+	"tune": {
+		{"WHAT IS TRIED", "job rows max-threads strategy"},
+		{"HOW", "budget shuffle-seed"},
+		{"THE COLLECTION", "docs create-index"},
+		{"WHAT IS KEPT", "save"},
+	},
 	"seed": {
 		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},
 		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate resume count-only plan"},

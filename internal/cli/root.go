@@ -160,7 +160,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newStudy(), a.newTranslate(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newTune(), a.newStudy(), a.newTranslate(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
 	a.helpCommand(root)
 	a.completeRest(root)
 	return root

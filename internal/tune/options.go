@@ -46,7 +46,3 @@ func (s *search) timeIn(i int) (float64, bool) {
 	}
 	return 0, false
 }
-
-func outText(round, place, of int) string {
-	return fmt.Sprintf("out in round %d: place %d of %d", round, place, of)
-}

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -92,6 +93,7 @@ type search struct {
 	alive []int
 	began time.Time
 	round int
+	ran   bool
 	kept  map[string][]float64 // by option, at each size so far: the times with it over the times without
 }
 
@@ -135,7 +137,7 @@ func (s *search) halve(ctx context.Context) error {
 		}
 		for _, k := range bench.Order(&s.Seed, len(s.alive), s.round) {
 			i := s.alive[k]
-			if s.used()+s.forecast(i, share) > limit {
+			if s.ran && s.used()+s.forecast(i, share) > limit { // one run is better than none
 				continue
 			}
 			if err := s.measure(ctx, i, Trial{Candidate: i, Round: s.round, Share: share}); err != nil {
@@ -144,13 +146,13 @@ func (s *search) halve(ctx context.Context) error {
 		}
 		s.dropUnmeasured()
 		s.dropOptions()
-		s.keepBest(max(s.Finalists, (len(s.alive)+1)/2))
+		s.keepBest(max(s.Finalists, (len(s.alive)+1)/2), fmt.Sprintf("out in round %d", s.round))
 		if share == 1 {
 			break
 		}
 		share = min(1, 2*share)
 	}
-	s.keepBest(s.Finalists)
+	s.keepBest(s.Finalists, "no time for another round")
 	return nil
 }
 
@@ -176,6 +178,7 @@ func (s *search) measure(ctx context.Context, i int, t Trial) error {
 	}
 	x := &s.out.Standings[i]
 	start := s.Now()
+	s.ran = true
 	documents, seconds, err := s.Measure(ctx, i, t.Share, t.Final)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -238,15 +241,15 @@ func (s *search) byEstimate() []int {
 	return order
 }
 
-// keepBest keeps the n with the lowest estimates.
-func (s *search) keepBest(n int) {
+// keepBest keeps the n with the lowest estimates. why is said of the others.
+func (s *search) keepBest(n int, why string) {
 	order := s.byEstimate()
 	if len(order) <= n {
 		s.alive = order
 		return
 	}
 	for place, i := range order[n:] {
-		s.out.Standings[i].Out = outText(s.round, n+place+1, len(order))
+		s.out.Standings[i].Out = fmt.Sprintf("%s: place %d of %d", why, n+place+1, len(order))
 	}
 	s.alive = order[:n]
 }
@@ -276,20 +279,22 @@ func (s *search) finals(ctx context.Context) error {
 		if round > 1 && s.used()+s.roundCost(share) > s.Budget.Seconds() {
 			return nil
 		}
-		if s.Begin != nil {
-			s.Begin(round, true, share, len(s.alive))
-		}
+		begun := false
 		turns := slices.Clone(s.alive) // one may fail meanwhile
 		for _, k := range bench.Order(&s.Seed, len(turns), round) {
 			i := turns[k]
 			if s.used() >= s.Budget.Seconds() || round == 1 && s.used()+s.forecast(i, share) > s.Budget.Seconds() {
 				continue
 			}
+			if s.Begin != nil && !begun {
+				s.Begin(round, true, share, len(s.alive))
+			}
+			begun = true
 			if err := s.measure(ctx, i, Trial{Candidate: i, Round: round, Final: true, Share: share}); err != nil {
 				return err
 			}
 		}
-		if len(s.alive) == 0 {
+		if len(s.alive) == 0 || !begun {
 			return nil
 		}
 	}

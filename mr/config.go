@@ -37,8 +37,13 @@ type Config struct {
 	KeyTypes []string
 	// Prefix makes names unique to the run: databases <Prefix>, <Prefix>_0, …; collections "part_0", …, "answer".
 	Prefix string
-	// Created is called before a database is written to, so that it can be recorded for clean. May be nil.
-	Created func(db string) error
+	// OutDB puts all outputs into this one database, whatever the Layout: into collections <Prefix>_part_0, …,
+	// <Prefix>_answer, for users who may write to one database only. Nothing else in it is touched. "": into databases
+	// of the run's own.
+	OutDB string
+	// Created is called before a database is written to, with OutDB before a collection is, so that it can be recorded for
+	// clean. May be nil.
+	Created func(name string) error
 	// Comment tags the commands where the server allows (4.4 and later), default Prefix. Commands with it are
 	// killed when the run fails, so it must be the run's own.
 	Comment string
@@ -77,7 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("mr: output prefix %q: a database name has letters, digits, _ and - only", c.Prefix)
 	case len(longest) > maxDatabaseName:
 		return c, fmt.Errorf("mr: output database %s is longer than %d bytes: use a shorter prefix", longest, maxDatabaseName)
-	case c.database(0) == c.DB:
+	case c.OutDB == "admin" || c.OutDB == "config" || c.OutDB == "local":
+		return c, fmt.Errorf("mr: output database %s belongs to the server: use another", c.OutDB)
+	case c.OutDB == "" && c.database(0) == c.DB:
 		return c, fmt.Errorf("mr: output database %s is the source's own: use another prefix", c.DB)
 	}
 	if c.Job.Limit < 0 {
@@ -102,8 +109,31 @@ const (
 
 func partName(i int) string { return fmt.Sprintf("part_%d", i) }
 
+// collName is the name of an output collection, which a database that is not the run's own needs to be unique.
+func (c Config) collName(name string) string {
+	if c.OutDB != "" {
+		return c.Prefix + "_" + name
+	}
+	return name
+}
+
+// writes are the names that Created gets: of databases, or of collections in OutDB.
+func (c Config) writes() []string {
+	if c.OutDB == "" {
+		return c.databases()
+	}
+	names := []string{c.collName(answerName), c.collName(gatherName)}
+	for i := range c.pieces() {
+		names = append(names, c.collName(partName(i)))
+	}
+	return names
+}
+
 // database is where part i is written.
 func (c Config) database(i int) string {
+	if c.OutDB != "" {
+		return c.OutDB
+	}
 	if c.Layout == SeparateDatabases {
 		return fmt.Sprintf("%s_%d", c.Prefix, i)
 	}
@@ -123,7 +153,7 @@ func (c Config) part(i int) splitter.Range {
 
 // databases are all that the run writes to, each once.
 func (c Config) databases() []string {
-	if c.Layout == OneDatabase {
+	if c.Layout == OneDatabase || c.OutDB != "" {
 		return []string{c.database(0)}
 	}
 	names := make([]string, c.pieces())

@@ -1,7 +1,7 @@
 // Package mr runs MapReduce jobs on a MongoDB server: whole, or cut into ranges
 // that run as concurrent mapReduce commands and are merged into one answer.
 //
-// A run writes only to databases whose names start with Config.Prefix; it
+// A run writes only to databases whose names start with Config.Prefix, or to such collections of Config.OutDB; it
 // announces each through Config.Created before the first write to it, and refuses
 // to replace a collection that is already there. Dropping them is the caller's
 // business, also after an error.

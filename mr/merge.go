@@ -23,7 +23,7 @@ func (r *runner) merge(ctx context.Context, rep *Report) error {
 	}
 	answer := rep.Answer.Collection
 	switch {
-	case len(rep.Parts) == 1 && rep.Parts[0].Coll == answerName:
+	case len(rep.Parts) == 1 && rep.Parts[0].Coll == answer.Name():
 		return nil
 	case restore && r.disjoint():
 		return r.restore(ctx, rep.Parts, answer)
@@ -45,7 +45,7 @@ func (r *runner) collection(p Part) *mongo.Collection {
 func (r *runner) concatenate(ctx context.Context, parts []Part, answer *mongo.Collection) error {
 	rest := parts
 	if r.rename(ctx, parts[0], answer) {
-		parts[0].Coll = answerName
+		parts[0].Coll = answer.Name()
 		rest = parts[1:]
 	}
 	if err := ctx.Err(); err != nil {
@@ -108,7 +108,7 @@ func (r *runner) copy(ctx context.Context, p Part, to *inserter, appendDoc func(
 // jsMode on the way can have a key twice, as a string and as itself; those are
 // put aside and reduced into the answer.
 func (r *runner) restore(ctx context.Context, parts []Part, answer *mongo.Collection) error {
-	aside := answer.Database().Collection(gatherName)
+	aside := answer.Database().Collection(r.collName(gatherName))
 	var mu sync.Mutex
 	clashes := newInserter(aside, r.server)
 	err := splitter.Each(ctx, len(parts), r.Threads, func(ctx context.Context, i, _ int) error {
@@ -144,7 +144,7 @@ func (r *runner) restore(ctx context.Context, parts []Part, answer *mongo.Collec
 // gather copies overlapping parts of jsMode, keys turned back, into one
 // collection and reduces that.
 func (r *runner) gather(ctx context.Context, parts []Part, answer *mongo.Collection) error {
-	all := answer.Database().Collection(gatherName)
+	all := answer.Database().Collection(r.collName(gatherName))
 	err := splitter.Each(ctx, len(parts), r.Threads, func(ctx context.Context, i, _ int) error {
 		return r.copy(ctx, parts[i], newInserter(all, r.server), func(dst []byte, doc bson.Raw) []byte {
 			return r.keys.appendResult(dst, doc, "key")
@@ -160,7 +160,7 @@ func (r *runner) gather(ctx context.Context, parts []Part, answer *mongo.Collect
 func (r *runner) reduceAgain(ctx context.Context, parts []Part, answer *mongo.Collection) error {
 	to := answer
 	if r.Job.Finalize != "" {
-		to = answer.Database().Collection(gatherName)
+		to = answer.Database().Collection(r.collName(gatherName))
 	}
 	job := again(r.Job, "_id")
 	job.Finalize = ""

@@ -54,12 +54,12 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	rep := &Report{
 		Databases: c.databases(),
-		Answer:    Answer{Collection: c.Client.Database(c.database(0)).Collection(answerName)},
+		Answer:    Answer{Collection: c.Client.Database(c.database(0)).Collection(c.collName(answerName))},
 	}
-	for _, db := range rep.Databases {
+	for _, name := range c.writes() {
 		if c.Created != nil {
-			if err := c.Created(db); err != nil {
-				return rep, fmt.Errorf("mr: recording database %s: %w", db, err)
+			if err := c.Created(name); err != nil {
+				return rep, fmt.Errorf("mr: recording output %s: %w", name, err)
 			}
 		}
 	}
@@ -90,9 +90,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 // refuseExisting makes sure that no output collection is there: replace would overwrite it.
 func (r *runner) refuseExisting(ctx context.Context) error {
 	for i := range r.pieces() {
-		names := bson.A{partName(i)}
+		names := bson.A{r.collName(partName(i))}
 		if i == 0 {
-			names = append(names, answerName, gatherName)
+			names = append(names, r.collName(answerName), r.collName(gatherName))
 		}
 		db := r.Client.Database(r.database(i))
 		found, err := db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
@@ -124,14 +124,14 @@ func (r *runner) runParts(ctx context.Context) error {
 }
 
 func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
-	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: partName(i), Thread: thread}
+	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: r.collName(partName(i)), Thread: thread}
 	if r.OnStart != nil {
 		r.mu.Lock()
 		r.OnStart(p)
 		r.mu.Unlock()
 	}
 	if r.pieces() == 1 && !r.JSMode {
-		p.Coll = answerName // nothing is to be merged
+		p.Coll = r.collName(answerName) // nothing is to be merged
 	}
 	job := r.Job
 	if !r.disjoint() {

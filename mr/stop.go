@@ -98,7 +98,7 @@ func (r *runner) running(ctx context.Context, admin *mongo.Database) ([]operatio
 
 func (r *runner) appendOurs(ids []operation, op bson.Raw) []operation {
 	id := op.Lookup("opid")
-	if id.Type == 0 || !ours(op, r.databases(), r.comment()) {
+	if id.Type == 0 || !ours(op, r.places(), r.comment()) {
 		return ids
 	}
 	session := op.Lookup("lsid", "id")
@@ -116,12 +116,40 @@ func (r *runner) comment() string {
 	return r.Comment
 }
 
-// ours recognises an operation by what only this run has: its databases, as
+// places are what only this run writes to: databases, or in outDB the collections whose names begin with prefix.
+type places struct {
+	databases     []string
+	outDB, prefix string
+}
+
+func (c Config) places() places {
+	if c.OutDB != "" {
+		return places{outDB: c.OutDB, prefix: c.Prefix + "_"}
+	}
+	return places{databases: c.databases()}
+}
+
+func (p places) have(db, coll string) bool {
+	if p.outDB != "" {
+		return db == p.outDB && strings.HasPrefix(coll, p.prefix)
+	}
+	return slices.Contains(p.databases, db)
+}
+
+// in reports whether a command that was shortened to a text names one of the places.
+func (p places) in(text string) bool {
+	if p.outDB != "" {
+		return strings.Contains(text, `"`+p.prefix)
+	}
+	return slices.ContainsFunc(p.databases, func(name string) bool { return strings.Contains(text, `db: "`+name+`"`) })
+}
+
+// ours recognises an operation by what only this run has: where it writes, as
 // the namespace or as the output, and its comment.
-func ours(op bson.Raw, databases []string, comment string) bool {
+func ours(op bson.Raw, where places, comment string) bool {
 	ns, _ := op.Lookup("ns").StringValueOK()
-	db, _, _ := strings.Cut(ns, ".")
-	if slices.Contains(databases, db) {
+	db, coll, _ := strings.Cut(ns, ".")
+	if where.have(db, coll) {
 		return true
 	}
 	for _, field := range []string{"command", "query", "originatingCommand"} {
@@ -130,15 +158,17 @@ func ours(op bson.Raw, databases []string, comment string) bool {
 			continue
 		}
 		out, _ := cmd.Lookup("out", "db").StringValueOK()
+		into, _ := cmd.Lookup("out", "replace").StringValueOK()
+		if into == "" {
+			into, _ = cmd.Lookup("out", "reduce").StringValueOK()
+		}
 		tag, _ := cmd.Lookup("comment").StringValueOK()
-		if slices.Contains(databases, out) || (comment != "" && tag == comment) {
+		if where.have(out, into) || (comment != "" && tag == comment) {
 			return true
 		}
 		if text, ok := cmd.Lookup("$truncated").StringValueOK(); ok {
-			for _, name := range databases {
-				if strings.Contains(text, `db: "`+name+`"`) {
-					return true
-				}
+			if where.in(text) {
+				return true
 			}
 		}
 	}

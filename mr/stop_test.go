@@ -3,7 +3,7 @@ package mr
 import "testing"
 
 func TestOurs(t *testing.T) {
-	dbs := []string{"run1_0", "run1_1"}
+	dbs := places{databases: []string{"run1_0", "run1_1"}}
 	tests := []struct {
 		name, op string
 		want     bool
@@ -25,5 +25,24 @@ func TestOurs(t *testing.T) {
 	}
 	if ours(doc(t, `{"opid":1,"command":{"comment":""}}`), dbs, "") {
 		t.Error("no comment is no sign")
+	}
+}
+
+// In a database of others only collections with the run's own prefix tell.
+func TestOursInOneDatabase(t *testing.T) {
+	where := Config{OutDB: "reports", Prefix: "run1"}.places()
+	for op, want := range map[string]bool{
+		`{"opid":1,"ns":"test.u","command":{"mapReduce":"u","out":{"replace":"run1_part_0","db":"reports"}}}`:               true,
+		`{"opid":1,"ns":"test.u","command":{"mapReduce":"u","out":{"reduce":"run1_gathered","db":"reports"}}}`:              true,
+		`{"opid":1,"ns":"test.u","command":{"mapReduce":"u","out":{"replace":"monthly","db":"reports"}}}`:                   false,
+		`{"opid":1,"ns":"reports.run1_part_0","command":{"aggregate":"run1_part_0"}}`:                                       true,
+		`{"opid":1,"ns":"reports.monthly","command":{"find":"monthly"}}`:                                                    false,
+		`{"opid":1,"ns":"reports.run10_part_0","command":{"find":"run10_part_0"}}`:                                          false,
+		`{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"run1_part_0\", map: ..."}}`: true,
+		`{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"monthly\", map: ..."}}`:     false,
+	} {
+		if got := ours(doc(t, op), where, ""); got != want {
+			t.Errorf("%s: got %v", op, got)
+		}
 	}
 }

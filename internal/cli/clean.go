@@ -20,6 +20,7 @@ type cleanOptions struct {
 	dryRun     bool
 	data       bool
 	otherHosts bool
+	outDB      string
 }
 
 func (a *app) newClean() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) newClean() *cobra.Command {
 		Long: `clean drops output databases that earlier runs left behind (kept on purpose, or because they were
 killed). A database is dropped only if its name is one that mrbench gives (mrbench_<run>_…) and it
 also carries the mark of that run or is recorded in the data directory. Databases of a run that
-still goes on are left alone.
+still goes on are left alone. The same holds for collections that run --out-db left in a database.
 
 With --data, collections that mrbench seed or run --docs created are dropped as well, when they are
 recorded in the data directory and still are the same collection (the same UUID).`,
@@ -48,6 +49,7 @@ recorded in the data directory and still are the same collection (the same UUID)
 	f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be dropped")
 	f.BoolVar(&o.data, "data", false, "drop seeded collections too")
 	f.BoolVar(&o.otherHosts, "other-hosts", false, "drop databases of runs on other machines too")
+	f.StringVar(&o.outDB, "out-db", "", "look into this `database` for outputs of run --out-db, besides those that are recorded")
 	return c
 }
 
@@ -93,6 +95,9 @@ func (a *app) runClean(ctx context.Context, o cleanOptions) (err error) {
 		c.host = ""
 	}
 	err = c.databases(ctx)
+	if err == nil {
+		err = c.outputs(ctx)
+	}
 	if err == nil && o.data {
 		err = c.collections(ctx)
 	}
@@ -104,6 +109,10 @@ func (a *app) runClean(ctx context.Context, o cleanOptions) (err error) {
 
 func (c *cleaner) databases(ctx context.Context) error {
 	names, err := c.t.Client.ListDatabaseNames(ctx, bson.D{})
+	if refused := lackingRight(err); refused != "" {
+		c.app.tell("databases of earlier runs can't be looked for: %s", refused)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("list databases: %w", err)
 	}
@@ -144,19 +153,25 @@ func (c *cleaner) judge(ctx context.Context, name, run string) (drop bool, reaso
 	if err != nil {
 		return false, "", err
 	}
+	drop, reason = c.verdict(o, recorded, run)
+	return drop, reason, nil
+}
+
+// verdict is what an owner's mark and the record say together.
+func (c *cleaner) verdict(o *owner, recorded bool, run string) (drop bool, reason string) {
 	switch {
 	case o == nil && recorded:
-		return true, "recorded in the data directory", nil
+		return true, "recorded in the data directory"
 	case o == nil:
-		return false, "no mark of mrbench in it, and not recorded", nil
+		return false, "no mark of mrbench in it, and not recorded"
 	case o.Run != run && !recorded:
-		return false, "it carries another run's mark", nil
+		return false, "it carries another run's mark"
 	case o.Host == c.host && o.PID != os.Getpid() && alive(o.PID):
-		return false, fmt.Sprintf("its run still goes on: process %d", o.PID), nil
+		return false, fmt.Sprintf("its run still goes on: process %d", o.PID)
 	case o.Host != c.host && !recorded && !c.o.otherHosts:
-		return false, fmt.Sprintf("made on %s: --other-hosts drops it", o.Host), nil
+		return false, fmt.Sprintf("made on %s: --other-hosts drops it", o.Host)
 	}
-	return true, "made by mrbench, " + o.Created.Local().Format("2006-01-02 15:04"), nil
+	return true, "made by mrbench, " + o.Created.Local().Format("2006-01-02 15:04")
 }
 
 // alive says whether a process of this machine exists.

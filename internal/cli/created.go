@@ -21,6 +21,7 @@ type created struct{ path string }
 const (
 	kindDatabase   = "database"
 	kindCollection = "collection"
+	kindOutput     = "output" // a collection of --out-db
 )
 
 // creation is a line of the record.

@@ -31,6 +31,7 @@ func readProgress(ctx context.Context, client *mongo.Client, prefix string) (map
 		{{Key: "$currentOp", Value: bson.D{}}},
 		{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
 			bson.D{{Key: "command.out.db", Value: ours}}, bson.D{{Key: "command.comment", Value: ours}},
+			bson.D{{Key: "command.out.replace", Value: primitive.Regex{Pattern: "^" + regexp.QuoteMeta(prefix) + "_"}}},
 		}}}}},
 	}
 	cur, err := client.Database("admin").Aggregate(ctx, pipeline)
@@ -72,10 +73,11 @@ func partOf(op bson.Raw, prefix string) (int, bool) {
 		n, err := strconv.Atoi(s)
 		return n, err == nil
 	}
-	if db, _ := op.Lookup("command", "out", "db").StringValueOK(); db != prefix && !strings.HasPrefix(db, prefix+"_") {
+	coll, _ := op.Lookup("command", "out", "replace").StringValueOK()
+	coll, inOne := strings.CutPrefix(coll, prefix+"_") // a collection of --out-db
+	if db, _ := op.Lookup("command", "out", "db").StringValueOK(); !inOne && db != prefix && !strings.HasPrefix(db, prefix+"_") {
 		return 0, false
 	}
-	coll, _ := op.Lookup("command", "out", "replace").StringValueOK()
 	if s, ok := strings.CutPrefix(coll, "part_"); ok {
 		n, err := strconv.Atoi(s)
 		return n, err == nil

@@ -29,7 +29,7 @@ type effects struct {
 }
 
 // noEffects decides which rows a server refuses, and which option changes nothing there.
-func noEffects(facts *target.Facts, ns target.Namespace, variants []variant) effects {
+func noEffects(facts *target.Facts, ns target.Namespace, variants []variant, outDB string) effects {
 	e := effects{none: map[string]*bench.NoEffect{}}
 	caps := map[string]target.Capability{}
 	for _, c := range facts.Capabilities(ns) {
@@ -39,8 +39,16 @@ func noEffects(facts *target.Facts, ns target.Namespace, variants []variant) eff
 		e.refused = "this server can't run mapReduce: " + c.Reason
 		return e
 	}
+	if why := lacksOutput(facts, outDB); why != "" {
+		e.refused = why
+		return e
+	}
 	for _, v := range variants {
 		option, name := v.adds()
+		if option == "dbs" && outDB != "" {
+			e.none[v.id] = &bench.NoEffect{Option: option, Reason: "--out-db keeps all outputs in one database"}
+			continue
+		}
 		// What a server refuses beside a mapReduce that it runs is left out of the command.
 		if c, known := caps[name]; known && (c.State == target.NoEffect || c.State == target.Refused) {
 			e.none[v.id] = &bench.NoEffect{Option: option, Reason: c.Reason}

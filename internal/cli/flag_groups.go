@@ -7,7 +7,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows"},
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
 		{"THE COLLECTION", "docs create-index"},
-		{"WHAT IS KEPT", "save keep"},
+		{"WHAT IS KEPT", "save keep out-db"},
 	},
 	"tune": {
 		{"WHAT IS TRIED", "job rows max-threads strategy"},

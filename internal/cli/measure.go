@@ -200,7 +200,7 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	c := mr.Config{
 		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
 		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
-		Prefix:  m.out.prefix(row),
+		Prefix: m.out.prefix(row), OutDB: m.out.db,
 		Created: func(db string) error { return m.out.create(ctx, db) },
 		OnStart: func(p mr.Part) { m.show.started(p.Index, p.Thread) },
 		OnPart:  func(p mr.Part) { m.show.finished(p.Index, p.Thread) },
@@ -415,7 +415,11 @@ func (m *measurement) explainDifference(ctx context.Context) {
 func (m *measurement) cleanUp(ctx context.Context, err *error) {
 	if m.o.keep && ctx.Err() == nil {
 		if n := len(m.out.dbs); n > 0 {
-			m.app.tell("%d output databases are kept (mrbench_%s_…); mrbench clean drops them", n, m.out.run)
+			what := "databases"
+			if m.out.db != "" {
+				what = "collections of " + m.out.db
+			}
+			m.app.tell("%d output %s are kept (mrbench_%s_…); mrbench clean drops them", n, what, m.out.run)
 		}
 		return
 	}
@@ -460,7 +464,12 @@ func unsupported(err error, command string) error {
 		return err
 	}
 	switch ce.Code {
-	case codeUnauthorized, codeCommandNotFound, codeCommandNotSupported, codeAtlas:
+	case codeUnauthorized:
+		if why := lackingRight(err); why != "" {
+			return &bench.SkipError{Reason: fmt.Sprintf("%s (code %d)", why, ce.Code)}
+		}
+		return &bench.SkipError{Reason: fmt.Sprintf("the server refuses %s: %s (code %d)", command, ce.Message, ce.Code)}
+	case codeCommandNotFound, codeCommandNotSupported, codeAtlas:
 		return &bench.SkipError{Reason: fmt.Sprintf("the server refuses %s: %s (code %d)", command, ce.Message, ce.Code)}
 	}
 	for _, off := range []string{"globalscriptengine", "server-side javascript", "scripting is disabled", "without the js engine"} {

@@ -149,16 +149,18 @@ func TestRunOnARealServer(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	defer s.run("clean", "--data", "--uri", uri)
-	r, code, stderr := ladderOn(t, uri, "--ns", ns)
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	for _, row := range r.Rows {
-		if row.Skipped == "" && row.Answer == nil {
-			t.Errorf("%s: %s", row.ID, row.Error)
+	for _, more := range [][]string{nil, {"--out-db", "mrbench_compat"}, {"--out-db", "mrbench_compat_out"}} {
+		r, code, stderr := ladderOn(t, uri, append([]string{"--ns", ns}, more...)...)
+		if code != 0 {
+			t.Fatalf("%v: exit code %d: %s", more, code, stderr)
 		}
-		if row.NoEffect != nil && !strings.Contains(stderr, row.ID+": ") {
-			t.Errorf("%s is marked, and nothing was said", row.ID)
+		for _, row := range r.Rows {
+			if row.Skipped == "" && row.Answer == nil {
+				t.Errorf("%v, %s: %s", more, row.ID, row.Error)
+			}
+			if row.NoEffect != nil && !strings.Contains(stderr, row.ID+": ") {
+				t.Errorf("%v, %s is marked, and nothing was said", more, row.ID)
+			}
 		}
 	}
 }

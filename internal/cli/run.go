@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"mrbench/internal/report"
 	"mrbench/internal/target"
 	"mrbench/internal/telemetry"
+	"mrbench/mr"
 	"mrbench/splitter"
 )
 
@@ -36,6 +38,7 @@ type runOptions struct {
 	save        string
 	job         string
 	keep        bool
+	outDB       string
 	scheduleOptions
 	sampleEvery time.Duration
 }
@@ -104,6 +107,7 @@ answers must be the same in every run.`,
 	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
+	f.StringVar(&o.outDB, "out-db", "", "write outputs to collections of this `database`, mrbench_<run>_…, instead of databases of the run's own")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
 	return c
 }
@@ -123,6 +127,13 @@ func (o runOptions) check(cmd *cobra.Command) error {
 	}
 	if o.sampleEvery != 0 && o.sampleEvery < leastInterval {
 		return usageError("--sample-every %v: it is at least %v, so that it is no load itself, or 0", o.sampleEvery, leastInterval)
+	}
+	switch {
+	case o.outDB == "":
+	case o.outDB == "admin" || o.outDB == "config" || o.outDB == "local":
+		return usageError("--out-db %s: it belongs to the server", o.outDB)
+	case strings.ContainsAny(o.outDB, "/\\. \"$*<>:|?\x00") || len(o.outDB) > 63:
+		return usageError("--out-db %q: it is the name of a database", o.outDB)
 	}
 	if o.noSort && o.sort && cmd.Flags().Changed("sort") {
 		return usageError("--sort and --no-sort exclude each other")
@@ -166,6 +177,7 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 		coll: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
 		out:  newOutputs(id, t, createdIn(dir), a.env.Now),
 	}
+	m.out.db = o.outDB
 	m.result.Context = bench.Context{RunID: id, Started: started.UTC(), Mrbench: Version(), Options: a.optionsOf(cmd)}
 	m.result.Context.DescribeHost()
 	job.describe(a)
@@ -194,15 +206,19 @@ func (a *app) optionsOf(cmd *cobra.Command) map[string]any {
 // prepare makes sure of everything that has to be there before the first row: documents, index, ranges that are
 // proved to cover the collection.
 func (m *measurement) prepare(ctx context.Context) error {
-	if err := m.documents(ctx); err != nil {
-		return err
-	}
 	facts, err := m.t.Ask(ctx, m.app.common.ns)
 	if err != nil {
 		return fmt.Errorf("ask the server what it can do: %w", err)
 	}
-	m.effects = noEffects(facts, m.app.common.ns, m.variants)
+	ns := m.app.common.ns
+	if missing := facts.Lacks(ns.DB, ns.Coll, "find"); missing != nil {
+		return withCode(exitFailed, "user %s lacks find on %s: grant the role read on %s", facts.User, ns, ns.DB)
+	}
+	m.effects = noEffects(facts, ns, m.variants, m.o.outDB)
 	m.foretell()
+	if err := m.documents(ctx); err != nil {
+		return err
+	}
 	possible := slices.DeleteFunc(slices.Clone(m.variants), func(v variant) bool { return m.skip(v) != "" })
 	if slices.ContainsFunc(possible, variant.needsIndex) {
 		if err := m.index(ctx); err != nil {
@@ -236,6 +252,9 @@ func (m *measurement) prepare(ctx context.Context) error {
 				row.Ranges = m.o.rangeCount()
 			}
 			row.Threads = min(m.o.threads, row.Ranges)
+		}
+		if m.o.outDB != "" {
+			v.layout = mr.OneDatabase
 		}
 		row.Label = v.label(row.Ranges, row.Threads)
 		r.Rows = append(r.Rows, row)

@@ -59,7 +59,7 @@ func (o runOptions) variants() []variant {
 		return ladder
 	}
 	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1, js: o.jsmode}
-	if named.ranges && o.layout == layoutSeparate {
+	if named.ranges && o.layout == layoutSeparate && o.outDB == "" {
 		named.layout = mr.SeparateDatabases
 	}
 	named.id = named.name()

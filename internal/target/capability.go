@@ -146,7 +146,7 @@ func (f *Facts) output(ns Namespace) (State, string) {
 		}
 		return Works, "databases of its own, named mrbench_…"
 	case f.may(ns.DB, "mrbench_any", "insert", "createCollection") == Yes:
-		return Refused, fmt.Sprintf("user %s may write in %s, not make databases: grant readWriteAnyDatabase", f.User, ns.DB)
+		return Refused, fmt.Sprintf("user %s may write in %s, not make databases: use --out-db %s, or grant readWriteAnyDatabase", f.User, ns.DB, ns.DB)
 	case f.privileges == nil:
 		return Uncertain, fmt.Sprintf("the server does not say what user %s may do", f.User)
 	}

@@ -183,6 +183,16 @@ func (f *Facts) may(db, collection string, actions ...string) Answer {
 	return Yes
 }
 
+// Lacks lists those of the actions that the user has not on a collection. Nobody logged in, or a server that does not tell, lacks none.
+func (f *Facts) Lacks(db, collection string, actions ...string) (missing []string) {
+	for _, a := range actions {
+		if f.may(db, collection, a) == No {
+			missing = append(missing, a)
+		}
+	}
+	return missing
+}
+
 func (f *Facts) has(db, collection, action string) bool {
 	for _, p := range f.privileges {
 		r := p.Resource

@@ -92,7 +92,7 @@ func Open(o Options) (*DB, error) {
 		ddl: newSemaphore(), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if err := base.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory %s: %w", o.Dir, err)
+		return nil, fmt.Errorf("data directory %s: %w", o.Dir, wrapIO(err))
 	}
 	if o.FS == nil {
 		if err := os.Chmod(o.Dir, 0o700); err != nil {
@@ -116,7 +116,7 @@ func (db *DB) open() (err error) {
 		return err
 	}
 	db.po = pebbleOptions(db.o, db.fs, db.health)
-	if db.p, err = openPebble(db.o.Dir, db.po); err != nil {
+	if db.p, err = openPebble(db.o.Dir, db.po, db.health); err != nil {
 		return blameLog(db.fs, db.o.Dir, err)
 	}
 	defer func() {
@@ -144,16 +144,6 @@ func (db *DB) open() (err error) {
 	db.fs.running.Store(true)
 	go db.syncLoop()
 	return nil
-}
-
-// openPebble turns a panic of pebble's into an error.
-func openPebble(dir string, po *pebble.Options) (p *pebble.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("storage: %v", r)
-		}
-	}()
-	return pebble.Open(dir, po)
 }
 
 // readMeta checks the format and finds the next free id.

@@ -186,6 +186,44 @@ func TestFullDiskThenCrash(t *testing.T) {
 	}
 }
 
+// A data directory whose log can't be moved into tables, because the disk is full, is refused instead of tried
+// without end; with room again all that was acknowledged is there.
+func TestOpenOnFullDisk(t *testing.T) {
+	for _, part := range []string{".sst", "MANIFEST", ""} {
+		t.Run(part, func(t *testing.T) {
+			mem := vfs.NewCrashableMem()
+			db := openFaulty(t, mem, &faults{})
+			for n := range 200 {
+				mustInsert(t, db, testNS, jdoc(t, `{"_id":%d,"pad":"%s"}`, n, strings.Repeat("x", 500)))
+			}
+			full := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
+			room := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f := &faults{part: part, percent: 100, err: syscall.ENOSPC}
+			f.on.Store(true)
+			opened := make(chan error, 1)
+			go func() {
+				_, err := Open(Options{Dir: "data", FS: errorfs.Wrap(full, f), Log: t.Logf, memTableBytes: 256 << 10})
+				opened <- err
+			}()
+			select {
+			case err := <-opened:
+				if mongoerr.CodeOf(err) != mongoerr.OutOfDiskSpace {
+					t.Errorf("open: %v", err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("open hangs")
+			}
+			again := openOn(t, room)
+			if n := mustValidate(t, again, testNS).Documents; n != 200 {
+				t.Errorf("%d documents, 200 were acknowledged", n)
+			}
+		})
+	}
+}
+
 // Index builds and builders that meet a full disk fail with its code and leave nothing.
 func TestFullDiskWhileBuilding(t *testing.T) {
 	mem := vfs.NewMem()

@@ -19,6 +19,8 @@ type health struct {
 	log func(format string, args ...any)
 	dir string
 
+	opening atomic.Pointer[opening] // nil once the data directory is open
+
 	mu     sync.Mutex
 	cause  error // why writes are refused at present; nil when they are not
 	stays  bool  // only a restart helps

@@ -100,7 +100,9 @@ func (pebbleLogger) Infof(string, ...any) {}
 func (l pebbleLogger) Errorf(format string, args ...any) { l.h.log("storage: "+format, args...) }
 
 func (l pebbleLogger) Fatalf(format string, args ...any) {
-	l.h.fail(fmt.Errorf("storage: "+format, args...))
+	err := fmt.Errorf("storage: "+format, args...)
+	l.h.fail(err)
+	l.h.opening.Load().failed(err)
 }
 
 func listener(h *health) *pebble.EventListener {
@@ -112,6 +114,7 @@ func listener(h *health) *pebble.EventListener {
 				return
 			}
 			h.note("flush or compaction", err)
+			h.opening.Load().failed(err)
 		},
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			h.warn("corrupt data in "+i.Path, i.Details)

@@ -103,7 +103,11 @@ func recognise(name string, head []byte) (Format, error) {
 	if len(head) >= 5 && plausibleBSON(head) {
 		return BSON, nil
 	}
-	return "", fmt.Errorf("the format is not recognised: name it (%v)", Formats())
+	var words []string
+	for _, f := range Formats() {
+		words = append(words, string(f))
+	}
+	return "", fmt.Errorf("the format is not recognised: name it (%s)", strings.Join(words, ", "))
 }
 
 // manyLines says whether the first line is a whole object and another follows.

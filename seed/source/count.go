@@ -122,7 +122,7 @@ func Plan(counts []FolderCount, n int) ([]Range, error) {
 		return nil, errors.New("source: a plan needs at least one range")
 	}
 	if len(counts) < n {
-		return nil, fmt.Errorf("source: %d folders can not be cut into %d ranges", len(counts), n)
+		return nil, fmt.Errorf("source: %d ranges are asked for, and folders with records: %d", n, len(counts))
 	}
 	var total, largest int64
 	for _, c := range counts {

@@ -159,7 +159,7 @@ func TestBrokenRecords(t *testing.T) {
 		}},
 		{"bson length", "a.bson", "\xff\xff\xff\xff....", Config{}, []string{`! a.bson: byte 0: a document of -1 bytes: is this a dump of BSON? (the rest of the file can not be read)`}},
 		{"empty", "a.json", "", Config{}, []string{`! a.json: line 1, byte 0: the file is empty (the rest of the file can not be read)`}},
-		{"unknown", "a.dat", "hello", Config{}, []string{`! a.dat: line 1, byte 0: the format is not recognised: name it ([ndjson json csv tsv bson]) (the rest of the file can not be read)`}},
+		{"unknown", "a.dat", "hello", Config{}, []string{`! a.dat: line 1, byte 0: the format is not recognised: name it (ndjson, json, csv, tsv, bson) (the rest of the file can not be read)`}},
 		{"utf-16", "a.json", "\xff\xfe{\x00", Config{}, []string{`! a.json: line 1, byte 0: the text is UTF-16: convert it to UTF-8 first (the rest of the file can not be read)`}},
 		{"gzip cut off", "a.ndjson.gz", whole[:len(whole)-9], Config{}, nil},
 		{"gzip header only", "a.ndjson.gz", whole[:5], Config{}, []string{`! a.ndjson.gz: line 1, byte 0: gzip: the compressed data ends too early: is the file cut off? (the rest of the file can not be read)`}},

@@ -14,8 +14,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func (a *app) newCompletion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Writes a script that makes a shell complete commands, flags and values",
+		Use:         "completion bash|zsh|fish|powershell",
+		Short:       "Writes a script that makes a shell complete commands, flags and values",
+		Annotations: map[string]string{exitAnnotation: offlineExits},
 		Long: `completion writes a script for bash (4.1 or newer, with the package bash-completion), zsh, fish or
 PowerShell to standard output. With it the shell completes commands, flags and their values: rows, strategies,
 formats, saved results and files.`,

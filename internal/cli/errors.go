@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"mrbench/internal/target"
@@ -124,17 +125,29 @@ func (a *app) jsonErrors() bool {
 }
 
 // flagError rewords what the flag parser says: one line with the flag, the value and what is allowed.
-func flagError(err error) error {
+func flagError(c *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usageError("--%s %q: %w", e.GetFlag().Name, e.GetValue(), plainNumberError(e.Unwrap(), e.GetFlag()))
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usageError("--%s needs a value: %s", e.GetFlag().Name, strings.TrimSpace(e.GetFlag().Usage))
+		return usageError("--%s needs a value: %s", e.GetFlag().Name, strings.ReplaceAll(strings.TrimSpace(e.GetFlag().Usage), "`", ""))
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if f := closest(e.GetSpecifiedName(), flagNames(c)); f != "" && len(e.GetSpecifiedName()) > 1 {
+			return usageError("unknown flag --%s; did you mean --%s?", e.GetSpecifiedName(), f)
+		}
 		return usageError("unknown flag %s; see --help", dashed(e.GetSpecifiedName()))
 	}
 	return usageError("%w", err)
+}
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }
 
 func dashed(name string) string {
@@ -155,6 +168,9 @@ func plainNumberError(err error, f *pflag.Flag) error {
 	case "duration":
 		return errors.New("it is a time such as 5s or 1m30s")
 	default:
+		if strings.HasPrefix(f.Value.Type(), "uint") {
+			return errors.New("it is a whole number, 0 or above")
+		}
 		return errors.New("it is a whole number")
 	}
 }

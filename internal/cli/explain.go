@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"mrbench/internal/report"
 	"mrbench/internal/target"
 	"mrbench/seed"
 	"mrbench/splitter"
@@ -24,7 +25,7 @@ func (a *app) explain(err error, t *target.Target) error {
 		return withCode(exitFailed, "%s; make one with: %s", e.Problem(), a.command("run --create-index"))
 	}
 	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok {
-		return withCode(exitFailed, "%s already holds %d documents; name another collection with --ns, or replace it with --drop", e.NS, e.Documents)
+		return withCode(exitFailed, "%s already holds %s documents; name another collection with --ns, or replace it with --drop", e.NS, report.Thousands(e.Documents))
 	}
 	return err
 }

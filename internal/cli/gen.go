@@ -12,16 +12,23 @@ import (
 
 func (a *app) newGen() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "gen",
-		Short:   "Writes manual pages",
-		Long:    `gen writes files that go with an installed mrbench. Scripts for shells come from mrbench completion.`,
-		Example: "  mrbench gen man ~/.local/share/man/man1",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations: map[string]string{exitAnnotation: offlineExits},
+		Use:         "gen",
+		Short:       "Writes manual pages",
+		Long:        `gen writes files that go with an installed mrbench. Scripts for shells come from mrbench completion.`,
+		Example:     "  mrbench gen man ~/.local/share/man/man1",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError("gen writes man pages only: mrbench gen man DIR; there is no %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(&cobra.Command{
-		Use:   "man DIR",
-		Short: "Writes a manual page for each command",
+		Annotations: map[string]string{exitAnnotation: offlineExits},
+		Use:         "man DIR",
+		Short:       "Writes a manual page for each command",
 		Long: `man writes a page for each command into the directory DIR, which is made when there is none: mrbench.1,
 mrbench-run.1 and so on. Pages that are there already are replaced. Their date is that of the commit
 mrbench was built from, or SOURCE_DATE_EPOCH, so that the same build writes the same pages.`,

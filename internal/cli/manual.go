@@ -36,6 +36,9 @@ const (
   2  wrong flag, argument or setting
   4  server not reachable
   130, 143  interrupted (SIGINT, SIGTERM)`
+	offlineExits = `  0  done
+  1  failed
+  2  wrong flag, argument or setting` // of commands that ask no server
 )
 
 // Titles of groups of flags that are not in flagGroups.

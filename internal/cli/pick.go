@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mrbench/internal/bench"
+	"mrbench/internal/report"
 )
 
 // latest is the word for the newest result of the data directory; latest~1 is the one before.
@@ -127,11 +128,13 @@ func fileRun(file string, back int) (picked, error) {
 	return picked{name: filepath.Base(file), runs: rs}, nil
 }
 
-func plural(n int, what string) string {
+func plural(n int, what string) string { return some(int64(n), what) }
+
+func some(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return report.Thousands(n) + " " + what + "s"
 }
 
 // resultFiles are the names of the files in the data directory. They sort by time.

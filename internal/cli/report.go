@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +116,9 @@ func (a *app) render(r *bench.Result, name string) error {
 func replaceFile(path string, content []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			e.Path = path // not the name beside it, which nobody gave
+		}
 		return err
 	}
 	defer func() {

@@ -26,16 +26,17 @@ const (
 	formatMarkdown = "markdown"
 	formatGobench  = "gobench" // lines that benchstat reads, of commands with gobenchAnnotation
 	formatHTML     = "html"    // a page, of commands with htmlAnnotation
-	formatMongosh  = "mongosh"
-	formatGo       = "go"
+	formatMongosh  = "mongosh" // a pipeline, of commands with pipelineAnnotation
+	formatGo       = "go"      // the same
 )
 
 var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench, formatHTML, formatMongosh, formatGo}
 
 // Annotations of commands that have formats which others have not.
 const (
-	gobenchAnnotation = "gobench"
-	htmlAnnotation    = "html"
+	gobenchAnnotation  = "gobench"
+	htmlAnnotation     = "html"
+	pipelineAnnotation = "pipeline"
 )
 
 // common holds the flags of every command.
@@ -147,6 +148,9 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 			if a.common.output == formatHTML && cmd.Annotations[htmlAnnotation] == "" {
 				return usageError("--output %s: %s writes no pages; report makes one of a saved result", formatHTML, cmd.Name())
 			}
+			if o := a.common.output; (o == formatMongosh || o == formatGo) && cmd.Annotations[pipelineAnnotation] == "" {
+				return usageError("--output %s: %s writes no pipeline; translate does", o, cmd.Name())
+			}
 			if err := target.CheckURI(a.common.uri); err != nil {
 				return err
 			}
@@ -156,7 +160,7 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)

@@ -75,6 +75,7 @@ answers must be the same in every run.`,
   mrbench run --ladder --threads 4 --runs 5 --warmup 1
   mrbench run --rows mr,agg-covered-ranges -o markdown
   mrbench run --rows agg,agg-ranges --runs 10 --time-budget 10m --prepare sync
+  mrbench run --job job.js --ladder                a job of one's own (docs/jobs.md)
   mrbench run --ladder --uri mongodb://localhost --ns shop.orders --key customer`,
 		Args: noArgs,
 		Annotations: map[string]string{gobenchAnnotation: "yes", exitAnnotation: `  0  done, all answers agree
@@ -114,6 +115,9 @@ answers must be the same in every run.`,
 
 // check refuses flags that contradict each other.
 func (o runOptions) check(cmd *cobra.Command) error {
+	if o.ladder && len(o.rows) > 0 {
+		return usageError("--ladder measures all nine rows and --rows some of them; use one of them")
+	}
 	if o.ladder || len(o.rows) > 0 {
 		which := "--ladder"
 		if len(o.rows) > 0 {
@@ -295,7 +299,7 @@ func (m *measurement) documents(ctx context.Context) error {
 		return withCode(exitFailed, "%s on %s is empty; fill it with: %s", a.common.ns, where(m.t), a.command("seed --docs 1e6"))
 	}
 	if exists && m.o.docs != 0 && m.o.docs != n {
-		m.warn("%s already holds %d documents: --docs %d was not used (mrbench seed --drop replaces them)", a.common.ns, n, m.o.docs)
+		m.warn("%s already holds %s documents: --docs %s was not used (mrbench seed --drop replaces them)", a.common.ns, report.Thousands(n), report.Thousands(m.o.docs))
 	}
 	m.result.Dataset.Documents = n
 	return nil
@@ -313,7 +317,7 @@ func (m *measurement) index(ctx context.Context) error {
 	if _, err := m.coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: key, Value: 1}}}); err != nil {
 		return fmt.Errorf("create index {%s: 1} on %s: %w", key, m.app.common.ns, err)
 	}
-	m.app.tell("the index was made in %v", m.app.env.Now().Sub(start).Round(time.Millisecond))
+	m.app.tell("the index was made in %s", shortTime(m.app.env.Now().Sub(start)))
 	return nil
 }
 

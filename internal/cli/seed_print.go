@@ -56,7 +56,7 @@ func seedTable(r *seedResult) *report.Table {
 		t.Notes = append(t.Notes, "no index was made")
 	}
 	if r.Files > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%.1f MB/s; %s broken records, %s duplicate keys", r.MBPerSecond, report.Thousands(r.Rejects), report.Thousands(r.Duplicates)))
+		t.Notes = append(t.Notes, fmt.Sprintf("%.1f MB/s; %s, %s", r.MBPerSecond, some(r.Rejects, "broken record"), some(r.Duplicates, "duplicate key")))
 	}
 	if r.RejectsFile != "" {
 		t.Notes = append(t.Notes, "the broken records are in "+r.RejectsFile)

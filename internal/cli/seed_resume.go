@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrbench/internal/report"
 	"mrbench/internal/target"
 	"mrbench/seed"
 	"mrbench/seed/source"
@@ -103,8 +104,8 @@ func (a *app) sameCommand(without []string, with ...string) string {
 func (a *app) explainFill(err error, o seedOptions, c *checkpoints) error {
 	if e, ok := errors.AsType[*seed.NotEmptyError](err); ok && c != nil {
 		if p, lerr := c.load(); lerr == nil && p != nil {
-			return withCode(exitFailed, "%s already holds %d documents, of a load of these files that did not finish: go on with --resume, or begin anew with --drop",
-				e.NS, e.Documents)
+			return withCode(exitFailed, "%s already holds %s documents, of a load of these files that did not finish: go on with --resume, or begin anew with --drop",
+				e.NS, report.Thousands(e.Documents))
 		}
 	}
 	if e, ok := errors.AsType[*source.RecordError](err); ok && o.skipBad == "" {

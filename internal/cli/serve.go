@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mrbench/internal/target"
 )
@@ -49,7 +50,7 @@ data directory of one's own.`,
   mrbench serve --socket /tmp/mrbench.sock
   mrbench serve --auth --bind 0.0.0.0 --user ann --password-file secret.txt`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runServe(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runServe(cmd.Context(), cmd.Flags(), o) },
 	}
 	intFlag(c, &o.port, "port", 27018, 0, 65535, "port to listen on; 0 takes a free one")
 	c.Flags().StringVar(&o.bind, "bind", "127.0.0.1", "`address` to listen on; with --auth other than loopback ones, too")
@@ -60,7 +61,7 @@ data directory of one's own.`,
 	return c
 }
 
-func (a *app) runServe(ctx context.Context, o serveOptions) error {
+func (a *app) runServe(ctx context.Context, flags *pflag.FlagSet, o serveOptions) error {
 	if err := a.formats("serve", formatTable, formatJSON); err != nil {
 		return err
 	}
@@ -69,6 +70,11 @@ func (a *app) runServe(ctx context.Context, o serveOptions) error {
 	}
 	c := target.ServeConfig{Version: Version(), Network: "tcp", Address: net.JoinHostPort(o.bind, strconv.Itoa(o.port))}
 	if o.socket != "" {
+		for _, other := range []string{"port", "bind"} {
+			if flags.Changed(other) {
+				return usageError("--socket and --%s exclude each other: it listens on one of them", other)
+			}
+		}
 		c.Network, c.Address = "unix", a.env.path(o.socket)
 	} else if !loopback(o.bind) && !o.auth {
 		return usageError("--bind %q: only loopback addresses (127.0.0.1, ::1, localhost) are allowed without --auth, because anyone who can connect could change the data", o.bind)

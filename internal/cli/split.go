@@ -141,23 +141,31 @@ func splitTable(r splitResult) *report.Table {
 // heavy is the imbalance from which on cutting within a value of the key is suggested.
 const heavy = 1.5
 
-// proof says that the pieces hold the whole collection.
+// proof says that the ranges hold the whole collection.
 func proof(s *bench.Split) string {
 	var held int64
 	for _, p := range s.Pieces {
 		held += p.Documents
 	}
-	word := "pieces hold"
+	word := "ranges hold"
 	if len(s.Pieces) == 1 {
-		word = "piece holds"
+		word = "range holds"
 	}
 	return fmt.Sprintf("proof: %d %s %s of %s documents; the largest is %.2f times the mean", len(s.Pieces), word,
 		report.Thousands(held), report.Thousands(s.Documents), s.Imbalance)
 }
 
+// timeText is a time for a sentence.
+func timeText(seconds float64) string {
+	if seconds < 1 {
+		return fmt.Sprintf("%.0f ms", seconds*1000)
+	}
+	return fmt.Sprintf("%.1f s", seconds)
+}
+
 // found says how the bounds were found, and why not otherwise.
 func found(s *bench.Split) []string {
-	notes := []string{fmt.Sprintf("%s gave %s split keys in %.1f s, the proof took %.1f s", s.Strategy, report.Thousands(int64(s.SplitKeys)), s.Seconds, s.CountSeconds)}
+	notes := []string{fmt.Sprintf("%s gave %s split keys in %s, the proof took %s", s.Strategy, report.Thousands(int64(s.SplitKeys)), timeText(s.Seconds), timeText(s.CountSeconds))}
 	for _, k := range s.Skipped {
 		notes = append(notes, fmt.Sprintf("%s was skipped: %s", k.Strategy, k.Reason))
 	}

@@ -48,7 +48,7 @@ func (h *histogramResult) table(key string) *report.Table {
 		}
 		t.Add(report.Str(name), report.Int(c.Documents), report.Percent(float64(c.Documents)/float64(h.all), 1))
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("counted in %.1f s by ranges of the index, one for each group of types that sort together", h.Seconds))
+	t.Notes = append(t.Notes, fmt.Sprintf("counted in %s by ranges of the index, one for each group of types that sort together", timeText(h.Seconds)))
 	if h.Read > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s documents were read to tell the types of one group apart", report.Thousands(h.Read)))
 	}

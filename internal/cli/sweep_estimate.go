@@ -113,15 +113,8 @@ func (v speed) of(p sweep.Point, docs int64) float64 {
 
 // roughly is a time for a person.
 func roughly(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "a second"
-	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d < 10*time.Minute:
-		return d.Round(time.Second).String()
-	default:
-		text := d.Round(time.Minute).String()
-		return text[:len(text)-2] // no seconds
+	if d < time.Second {
+		return "less than a second"
 	}
+	return shortTime(d)
 }

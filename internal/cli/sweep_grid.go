@@ -69,6 +69,9 @@ func (o *seedOptions) checkSweep(cmd *cobra.Command, args []string) (sweep.Grid,
 		case len(o.from) > 0 && slices.Contains(args, word):
 			o.from = append(o.from, word)
 		default:
+			if ok {
+				return g, usageError("--sweep %s: %q is no setting; settings are %s", word, name, strings.Join(sweepSettings, ", "))
+			}
 			return g, usageError("--sweep: %q is not of the form setting=values; settings are %s", word, strings.Join(sweepSettings, ", "))
 		}
 	}

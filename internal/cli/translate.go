@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,12 @@ docs/jobs.md explains job files, refusals and caveats.`,
 			}
 			return nil
 		},
+		Annotations: map[string]string{pipelineAnnotation: "yes", exitAnnotation: `  0  done
+  1  failed, or the job can't be translated
+  2  wrong flag, argument or setting
+  4  server not reachable
+  5  answers differ: job and pipeline disagree on the data
+  130, 143  interrupted (SIGINT, SIGTERM)`},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runTranslate(cmd, o, args[0]) },
 	}
 	enumFlag(c, &o.prove, "prove", proveNo, []string{proveNo, proveSample, proveAll}, "run job and pipeline on the data and compare")
@@ -71,6 +79,9 @@ func (a *app) runTranslate(cmd *cobra.Command, o translateOptions, file string) 
 		return err
 	}
 	j, err := a.readJob(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usageError("%w", err)
+	}
 	if err != nil {
 		return err
 	}

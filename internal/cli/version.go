@@ -94,8 +94,9 @@ func (b build) text() string {
 
 func (a *app) newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Prints the version and what it was built from",
+		Annotations: map[string]string{exitAnnotation: offlineExits},
+		Use:         "version",
+		Short:       "Prints the version and what it was built from",
 		Long: `version prints mrbench's version, the Go version and platform it was built with, the commit, and
 the versions of those parts that times and answers depend on.`,
 		Example: "  mrbench version\n  mrbench version -o json",

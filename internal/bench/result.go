@@ -276,6 +276,7 @@ type Sample struct {
 	Covered       *bool    `json:"covered"`
 	OutputDBs     int      `json:"output_dbs"`
 	Answer        *Answer  `json:"answer"`
+	Retried       string   `json:"retried,omitempty"` // why a first try failed: the server went away; this is the second
 	Usage         *Usage   `json:"usage,omitempty"`
 	Parts         []Part   `json:"parts,omitempty"`
 }

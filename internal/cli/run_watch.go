@@ -11,10 +11,12 @@ func (m *measurement) watched(ctx context.Context, row int, t bench.Turn) (bench
 	if m.show == nil {
 		m.show = m.newProgress()
 	}
-	m.show.begin(ctx, turn{place: t.Order, round: t.Round, prefix: m.out.prefix(row)}, t.Row)
-	s, err := m.measure(ctx, row, t.Warmup)
-	m.show.end(err)
-	return s, err
+	return m.withRetry(ctx, row, func() (bench.Sample, error) {
+		m.show.begin(ctx, turn{place: t.Order, round: t.Round, prefix: m.out.prefix(row)}, t.Row)
+		s, err := m.measure(ctx, row, t.Warmup)
+		m.show.end(err)
+		return s, err
+	})
 }
 
 func (m *measurement) newProgress() *runProgress {

@@ -42,7 +42,7 @@ options have no effect on it, are left out with the reason.
 
 Every combination runs once on a small part of the documents; the better half runs on twice as much, and so on. An
 option that gains nothing at two sizes is given up. The last few, four at most, take turns on all documents until
-the budget is used; their answers are compared. Half of the budget at most goes into choosing them. What tune is sure
+the budget is used or there is no doubt (p < 0.001); their answers are compared. Half of the budget at most goes into choosing them. What tune is sure
 of rests on these last runs alone, by a Mann-Whitney test of the best against the runner-up. When there is no time for
 four runs of two of them on everything, the last runs are on a part too, which is said.
 
@@ -87,6 +87,9 @@ own (mrbench_<run>_…), which are dropped, on Ctrl-C too; what is known by then
 	return c
 }
 
+// finalsEvery is how often a round of the last runs has a line.
+const finalsEvery = time.Second
+
 // errDiffer ends a search: which of two answers comes sooner is of no interest when they are not the same.
 var errDiffer = errors.New("the answers differ")
 
@@ -102,6 +105,7 @@ type tuning struct {
 	matched int64 // documents that the job's query lets through
 	result  tuneResult
 	line    map[int]float64 // seconds by candidate, of the finals' round that is going on
+	told    time.Time       // when such a line was written last
 }
 
 func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
@@ -327,7 +331,8 @@ func (s *tuning) tellLine() {
 		c := s.list[i]
 		words = append(words, fmt.Sprintf("%s %d/%d %.3f s", c.name(), c.threads, c.ranges, s.line[i]))
 	}
-	if len(words) > 0 {
+	if now := s.app.env.Now(); len(words) > 0 && now.Sub(s.told) >= finalsEvery {
+		s.told = now
 		s.app.tell("  %s", strings.Join(words, ", "))
 	}
 	s.line = nil
@@ -394,14 +399,16 @@ func (s *tuning) command(c tuneCandidate) string {
 	if c.js {
 		words = append(words, "--jsmode")
 	}
-	g := s.app.common
-	for _, f := range []struct{ flag, value, otherwise string }{
-		{"--strategy", s.o.strategy, splitter.Auto}, {"--ns", g.ns.String(), "test.uniques"}, {"--key", g.key, "dim0"},
-		{"--uri", target.Redact(g.uri), ""}, {"--data-dir", g.dataDir, ""},
-	} {
-		if f.value != f.otherwise && f.value != "" {
-			add(f.flag, f.value)
+	unless := func(flag, value, otherwise string) {
+		if value != otherwise && value != "" {
+			add(flag, value)
 		}
 	}
+	g := s.app.common
+	unless("--strategy", s.o.strategy, splitter.Auto)
+	unless("--ns", g.ns.String(), "test.uniques")
+	unless("--key", g.key, "dim0")
+	unless("--uri", target.Redact(g.uri), "")
+	unless("--data-dir", g.dataDir, "")
 	return strings.Join(words, " ")
 }

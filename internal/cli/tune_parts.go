@@ -29,9 +29,13 @@ func wantedPieces(ranges int, documents int64) int {
 	return int(max(n, int64(ranges)))
 }
 
-// firstShare is the part of the first round.
+// firstShare is the part of the first round: all, where more than half would be wanted.
 func firstShare(documents int64) float64 {
-	return min(1, max(leastFirstShare, firstDocuments/float64(max(documents, 1))))
+	share := max(leastFirstShare, firstDocuments/float64(max(documents, 1)))
+	if share > 0.5 {
+		return 1
+	}
+	return share
 }
 
 // ranges cuts everything into n ranges of about equally many documents, and shortens each to a share of its documents, in whole

@@ -249,10 +249,21 @@ func (s *tuning) tables() (tables []*report.Table) {
 
 // finalsTable shows the last runs, and what is sure.
 func finalsTable(r *tuneResult) *report.Table {
-	t := &report.Table{Title: fmt.Sprintf("last runs, on %s", shareText(r.FinalShare)), Columns: []report.Column{
-		{Title: "row", Left: true}, {Title: "thr", Name: "threads"}, {Title: "rng", Name: "ranges"}, {Title: "dbs", Left: true, Drop: 2},
-		{Title: "runs"}, {}, {Title: "interval", Drop: 1}, {Title: "spread", Drop: 3}, {Title: "s/M docs"}, {Title: "best's"},
-	}}
+	t := &report.Table{
+		Title: fmt.Sprintf("last runs, on %s", shareText(r.FinalShare)),
+		Columns: []report.Column{
+			{Title: "row", Left: true},
+			{Title: "thr"},
+			{Title: "rng"},
+			{Title: "dbs", Left: true, Drop: 2},
+			{Title: "runs"},
+			{}, // the times, in their unit
+			{Title: "interval", Drop: 1},
+			{Title: "spread", Drop: 3},
+			{Title: "s/M docs"},
+			{Title: "best's"},
+		},
+	}
 	var all []float64
 	for _, c := range r.Candidates {
 		if c.Seconds != nil {
@@ -296,8 +307,14 @@ func triedTable(r *tuneResult) *report.Table {
 		Title: fmt.Sprintf("%s of %s, %s documents, %s; %.1f s of %s used", counted(len(r.Candidates), "combination", "combinations"), r.NS,
 			report.Thousands(r.Documents), serverName(r.Server), r.UsedSeconds, budgetText(time.Duration(r.BudgetSeconds*1e9))),
 		Columns: []report.Column{
-			{Title: "row", Left: true}, {Title: "thr"}, {Title: "rng"}, {Title: "runs", Drop: 3}, {Title: "part"}, {Title: "s/M docs"},
-			{Title: "whole s", Drop: 2}, {Title: "what became of it", Left: true, Fold: true},
+			{Title: "row", Left: true},
+			{Title: "thr"},
+			{Title: "rng"},
+			{Title: "runs", Drop: 3},
+			{Title: "part"},
+			{Title: "s/M docs"},
+			{Title: "whole s", Drop: 2},
+			{Title: "what became of it", Left: true, Fold: true},
 		},
 	}
 	for _, c := range r.Candidates {
@@ -321,6 +338,9 @@ func triedTable(r *tuneResult) *report.Table {
 	}
 	if r.FinalShare == 0 {
 		t.Notes = append(t.Notes, r.Verdict)
+	}
+	if slices.ContainsFunc(r.Candidates, func(c tuneRow) bool { return strings.Contains(c.Out, " of ") }) {
+		t.Notes = append(t.Notes, "round 1: 20 of 38: left out after round 1 as the 20th of 38; no time: the same where the budget had no room for another round")
 	}
 	t.Notes = append(t.Notes, "s/M docs: seconds for a million documents, on the largest part; whole s: what runs on parts suggest for all documents, before the last runs")
 	if r.FirstShare < 1 {

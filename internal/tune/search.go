@@ -54,7 +54,11 @@ const (
 	// bench.Alpha.
 	leastFinals = 4
 	// mostFinals ends the finals whatever the budget allows: more runs tell what no one would notice.
-	mostFinals = 40
+	mostFinals = 1000
+	// The finals end early when the best is shown with sureP. It is looked at first after surelyFinals runs, and again whenever there
+	// are a fourth more: a chance that is taken often comes true more often, so it is far below bench.Alpha.
+	sureP        = 0.001
+	surelyFinals = 10
 )
 
 // Standing is what became of a candidate.
@@ -135,8 +139,9 @@ func (s *search) halve(ctx context.Context) error {
 		if s.Begin != nil {
 			s.Begin(s.round, false, share, len(s.alive))
 		}
-		for _, k := range bench.Order(&s.Seed, len(s.alive), s.round) {
-			i := s.alive[k]
+		turns := slices.Clone(s.alive) // some may fail meanwhile
+		for _, k := range bench.Order(&s.Seed, len(turns), s.round) {
+			i := turns[k]
 			if s.ran && s.used()+s.forecast(i, share) > limit { // one run is better than none
 				continue
 			}
@@ -146,13 +151,13 @@ func (s *search) halve(ctx context.Context) error {
 		}
 		s.dropUnmeasured()
 		s.dropOptions()
-		s.keepBest(max(s.Finalists, (len(s.alive)+1)/2), fmt.Sprintf("out in round %d", s.round))
+		s.keepBest(max(s.Finalists, (len(s.alive)+1)/2), fmt.Sprintf("round %d", s.round))
 		if share == 1 {
 			break
 		}
 		share = min(1, 2*share)
 	}
-	s.keepBest(s.Finalists, "no time for another round")
+	s.keepBest(s.Finalists, "no time")
 	return nil
 }
 
@@ -241,7 +246,7 @@ func (s *search) byEstimate() []int {
 	return order
 }
 
-// keepBest keeps the n with the lowest estimates. why is said of the others.
+// keepBest keeps the n with the lowest estimates. why is said of the others, with their place.
 func (s *search) keepBest(n int, why string) {
 	order := s.byEstimate()
 	if len(order) <= n {
@@ -249,12 +254,12 @@ func (s *search) keepBest(n int, why string) {
 		return
 	}
 	for place, i := range order[n:] {
-		s.out.Standings[i].Out = fmt.Sprintf("%s: place %d of %d", why, n+place+1, len(order))
+		s.out.Standings[i].Out = fmt.Sprintf("%s: %d of %d", why, n+place+1, len(order))
 	}
 	s.alive = order[:n]
 }
 
-// finals runs the finalists in turns until the budget is used.
+// finals runs the finalists in turns until the budget is used or there is no doubt.
 func (s *search) finals(ctx context.Context) error {
 	if len(s.alive) == 0 {
 		return nil
@@ -275,12 +280,13 @@ func (s *search) finals(ctx context.Context) error {
 		share = max(s.First, share/2)
 	}
 	s.out.FinalShare = share
+	look := surelyFinals
 	for round := 1; round <= mostFinals; round++ {
 		if round > 1 && s.used()+s.roundCost(share) > s.Budget.Seconds() {
 			return nil
 		}
 		begun := false
-		turns := slices.Clone(s.alive) // one may fail meanwhile
+		turns := slices.Clone(s.alive)
 		for _, k := range bench.Order(&s.Seed, len(turns), round) {
 			i := turns[k]
 			if s.used() >= s.Budget.Seconds() || round == 1 && s.used()+s.forecast(i, share) > s.Budget.Seconds() {
@@ -297,8 +303,21 @@ func (s *search) finals(ctx context.Context) error {
 		if len(s.alive) == 0 || !begun {
 			return nil
 		}
+		if round >= look {
+			if s.surely() {
+				return nil
+			}
+			look = round + round/4
+		}
 	}
 	return nil
+}
+
+// surely says whether more runs would tell nothing new.
+func (s *search) surely() bool {
+	s.rank()
+	v := s.out.Verdict()
+	return v.Sure() && v.Versus.P < sureP
 }
 
 func (s *search) roundCost(share float64) float64 {
@@ -317,6 +336,7 @@ func (s *search) rank() {
 			s.out.Guess = order[i]
 		}
 	}
+	s.out.Finalists = nil
 	for i, x := range s.out.Standings {
 		if x.Err == nil && len(x.finals()) > 0 {
 			s.out.Finalists = append(s.out.Finalists, i)

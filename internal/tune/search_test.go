@@ -35,8 +35,6 @@ func (m *machine) add(fixed, document float64) {
 	m.fixed, m.document = append(m.fixed, fixed), append(m.document, document)
 }
 
-func (m *machine) whole(i int) float64 { return m.fixed[i] + m.document[i]*float64(m.all) }
-
 func (m *machine) measure(_ context.Context, i int, share float64, _ bool) (int64, float64, error) {
 	n := int64(share * float64(m.all))
 	t := (m.fixed[i] + m.document[i]*float64(n)) * math.Exp(m.noise*m.random.NormFloat64())
@@ -137,30 +135,48 @@ func TestNeverExceedsTheBudgetByMoreThanARun(t *testing.T) {
 	}
 }
 
-// Two that are equal are told apart no more often than chance allows.
+// Equal ones are told apart no more often than chance allows, however many there are and however often it is looked.
 func TestEqualOnesCantBeToldApart(t *testing.T) {
 	t.Parallel()
-	sure := 0
-	for seed := range uint64(200) {
-		m := newMachine(seed, 0.1, 1e6)
-		m.add(0, 1e-5)
-		m.add(0, 1e-5)
-		out, err := Run(t.Context(), m.config(300*time.Second))
-		if err != nil {
-			t.Fatal(err)
+	for _, n := range []int{2, 4, 12} {
+		sure := 0
+		for seed := range uint64(200) {
+			m := newMachine(seed, 0.1, 1e6)
+			for range n {
+				m.add(0, 1e-5)
+			}
+			out, err := Run(t.Context(), m.config(600*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := out.Verdict()
+			if v.Sure() {
+				sure++
+				continue
+			}
+			text := v.Text(func(i int) string { return fmt.Sprint("way ", i) })
+			if !strings.Contains(text, "can't be told apart in this budget") || !strings.Contains(text, "runs") {
+				t.Errorf("seed %d: %s", seed, text)
+			}
 		}
-		v := out.Verdict()
-		if v.Sure() {
-			sure++
-			continue
-		}
-		text := v.Text(func(i int) string { return []string{"first", "second"}[i] })
-		if !strings.Contains(text, "can't be told apart in this budget") || !strings.Contains(text, "runs") {
-			t.Errorf("seed %d: %s", seed, text)
+		if sure > 20 { // 5 % of 200 are 10
+			t.Errorf("%d of 200 searches told %d equal ones apart", sure, n)
 		}
 	}
-	if sure > 20 { // 5 % of 200 are 10
-		t.Errorf("%d of 200 searches told equal ones apart", sure)
+}
+
+// Where there is no doubt the rest of the budget is not used.
+func TestEndsWhenThereIsNoDoubt(t *testing.T) {
+	t.Parallel()
+	m := newMachine(1, 0.05, 1e6)
+	m.add(0, 1e-6)
+	m.add(0, 3e-6)
+	out, err := Run(t.Context(), m.config(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := out.Verdict(); out.Used > 2*time.Minute || !v.Sure() || v.Best != 0 {
+		t.Errorf("%v used, %+v", out.Used, v)
 	}
 }
 
@@ -261,8 +277,46 @@ func TestFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Standings[5].Err != broken || out.Standings[0].Err != late || out.Verdict().Best != 1 || slices.Contains(out.Finalists, 0) {
+	if !errors.Is(out.Standings[5].Err, broken) || !errors.Is(out.Standings[0].Err, late) || out.Verdict().Best != 1 || slices.Contains(out.Finalists, 0) {
 		t.Errorf("%+v", out)
+	}
+}
+
+// However many fail, and whenever: the others are measured, and each one that failed has its error.
+func TestAnyNumberOfFailures(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		m := newMachine(seed, 0.1, 1e6)
+		for range 1 + r.IntN(20) {
+			m.add(0.1, 1e-5*r.Float64())
+		}
+		share := r.Float64() * 1.2 // sometimes all
+		failed := map[int]bool{}
+		c := m.config(time.Duration(1+r.IntN(200)) * time.Second)
+		c.Measure = func(ctx context.Context, i int, part float64, final bool) (int64, float64, error) {
+			if failed[i] {
+				t.Errorf("seed %d: %d ran again", seed, i)
+			}
+			if r.Float64() < share {
+				failed[i] = true
+				return 0, 0, broken
+			}
+			return m.measure(ctx, i, part, final)
+		}
+		out, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range out.Standings {
+			if failed[i] != (x.Err != nil) || failed[i] && slices.Contains(out.Finalists, i) {
+				t.Errorf("seed %d: %d: %+v", seed, i, x)
+			}
+		}
+		if out.Verdict().Best < 0 && out.Guess >= 0 && failed[out.Guess] {
+			t.Errorf("seed %d: the guess failed", seed)
+		}
 	}
 }
 
@@ -283,7 +337,7 @@ func TestStopped(t *testing.T) {
 		for _, x := range out.Standings {
 			trials += len(x.Trials)
 		}
-		if err != stop || m.runs != after || trials != after-1 {
+		if !errors.Is(err, stop) || m.runs != after || trials != after-1 {
 			t.Errorf("%v after %d runs, %d of them kept", err, m.runs, trials)
 		}
 	}

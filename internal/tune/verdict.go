@@ -42,7 +42,7 @@ func (v Verdict) Text(name func(candidate int) string) string {
 		if ci := v.Versus.CI; ci != nil {
 			text += fmt.Sprintf(" [%.2f, %.2f]", ci[0], ci[1])
 		}
-		return text + fmt.Sprintf(", p=%.3f, %d and %d runs", v.Versus.P, v.Versus.RunsB, v.Versus.RunsA)
+		return text + fmt.Sprintf(", %s, %d and %d runs", pText(v.Versus.P), v.Versus.RunsB, v.Versus.RunsA)
 	}
 	text := fmt.Sprintf("%s and %s can't be told apart in this budget: %d and %d runs, p=%.2f", name(v.Best), name(v.RunnerUp), v.Versus.RunsB, v.Versus.RunsA, v.Versus.P)
 	least := min(v.Versus.RunsA, v.Versus.RunsB)
@@ -53,4 +53,11 @@ func (v Verdict) Text(name func(candidate int) string) string {
 		return text + fmt.Sprintf("; about %d more of each would, if the difference is what it seems", v.Versus.Needed-least)
 	}
 	return text + "; no reasonable number of runs would"
+}
+
+func pText(p float64) string {
+	if p < 0.001 {
+		return "p<0.001"
+	}
+	return fmt.Sprintf("p=%.3f", p)
 }

@@ -92,7 +92,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: %.0f bytes on average", g.Name(), mean)
 		}
 	}
-	doc := bson.Raw(Guid(1).Append(nil, 5))
+	doc := bson.Raw(GUID(1).Append(nil, 5))
 	kind, data := doc.Lookup("Guid").Binary()
 	if kind != 4 || len(data) != 16 || data[6]>>4 != 4 || len(doc.Lookup("Data").StringValue()) != 20 {
 		t.Error(doc)
@@ -118,12 +118,12 @@ func TestTemplateValues(t *testing.T) {
 		check(d.Lookup("n").Int64() == i, "index")
 		n := d.Lookup("i").Int32()
 		check(n >= 5 && n <= 9, "int")
-		counts["i"+string(rune('0'+n))]++
+		counts["i"+string('0'+n)]++
 		check(d.Lookup("l").Type == bson.TypeInt64, "wide int")
 		z := d.Lookup("z").Int32()
 		check(z >= 1 && z <= 1000, "zipf")
 		if z <= 2 {
-			counts["z"+string(rune('0'+z))]++
+			counts["z"+string('0'+z)]++
 		}
 		f := d.Lookup("d").Double()
 		check(f >= -1 && f <= 1 && math.Abs(f*100-math.Round(f*100)) < 1e-9, "double")

@@ -71,7 +71,7 @@ func (l *load) run(ctx context.Context) error {
 	p := pool.New().WithErrors().WithContext(workCtx).WithCancelOnError().WithFirstError()
 	var files *pipeline
 	if l.c.Source != nil {
-		files = l.startSource(p, sendCtx)
+		files = l.startSource(sendCtx, p)
 	} else {
 		for i := range l.workers {
 			p.Go(func(ctx context.Context) error { return l.write(ctx, sendCtx, &l.workers[i]) })

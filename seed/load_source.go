@@ -45,7 +45,7 @@ func (f *pipeline) firstBad(err error) error {
 }
 
 // startSource starts the pipeline's goroutines in p, which waits for them.
-func (l *load) startSource(p *pool.ContextPool, sendCtx context.Context) *pipeline {
+func (l *load) startSource(sendCtx context.Context, p *pool.ContextPool) *pipeline {
 	nc := 2*l.c.Decoders + 1
 	nb := 2*l.c.Decoders + l.c.Writers // a decoder may hold two
 	f := &pipeline{

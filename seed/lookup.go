@@ -86,7 +86,7 @@ func (s *sender) ask(ctx context.Context, ids bson.A, asked map[string][]int, do
 	if err != nil {
 		return nil, err
 	}
-	defer cur.Close(ctx) //nolint:errcheck // it is read to its end, or there is an error already
+	defer cur.Close(ctx) // it is read to its end, or there is an error already
 	for cur.Next(ctx) {
 		key := idKey(cur.Current)
 		// Of several documents of a batch with one _id, one was written.

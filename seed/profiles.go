@@ -11,9 +11,9 @@ import (
 // guids is the data of a published insert test.
 type guids struct{ seed, tag uint64 }
 
-// Guid makes {_id: ObjectId, Guid: uuid (binary of subtype 4), Data: 20 letters
+// GUID makes {_id: ObjectId, Guid: uuid (binary of subtype 4), Data: 20 letters
 // and digits}, 80 bytes each.
-func Guid(seed uint64) Generator { return &guids{seed, seedTag(seed)} }
+func GUID(seed uint64) Generator { return &guids{seed, seedTag(seed)} }
 
 func (*guids) Name() string { return "guid" }
 
@@ -84,7 +84,7 @@ func (g *people) Append(dst []byte, i int64) []byte {
 	list, dst := bsoncore.AppendArrayElementStart(dst, "interests")
 	at := r.below(uint64(len(interests)))
 	for k := range 1 + r.below(3) { // different ones: the step and the list's length share no divisor
-		dst = bsoncore.AppendStringElement(dst, string(alphabet[52+k:53+k]), interests[(at+5*k)%uint64(len(interests))])
+		dst = bsoncore.AppendStringElement(dst, alphabet[52+k:53+k], interests[(at+5*k)%uint64(len(interests))])
 	}
 	dst = endDocument(dst, list)
 	return endDocument(dst, start)

@@ -22,7 +22,7 @@ func GeneratorNames() []string { return []string{"guid", "people", "reviews", "t
 func ByName(name string, p Params) (Generator, error) {
 	switch name {
 	case "guid":
-		return Guid(p.Seed), nil
+		return GUID(p.Seed), nil
 	case "people":
 		return People(p.Seed), nil
 	case "reviews":

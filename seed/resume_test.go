@@ -355,7 +355,7 @@ func TestResumeRefusals(t *testing.T) {
 		"its first bytes are others":              func(c *seed.Config) { c.Checkpoint.Files[0].Fingerprint.Head = "00" },
 		"it was written to at":                    func(c *seed.Config) { c.Checkpoint.Files[0].Fingerprint.Modified = kept.Started.AddDate(-1, 0, 0) },
 		"write concern 0 can not be resumed":      func(c *seed.Config) { c.WriteConcern = "0" },
-		"a checkpoint is of a load from files":    func(c *seed.Config) { c.Source, c.Generator, c.Documents = nil, seed.Guid(1), 1 },
+		"a checkpoint is of a load from files":    func(c *seed.Config) { c.Source, c.Generator, c.Documents = nil, seed.GUID(1), 1 },
 		"a load from files into a collection tha": func(c *seed.Config) { c.Drop = true },
 	} {
 		c := c

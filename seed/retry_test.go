@@ -57,7 +57,7 @@ func TestRetriesStoreOnce(t *testing.T) {
 			c.Writers, c.Batch, c.Ordered = 1+rng.IntN(3), 20, round%2 == 0
 			var want []string
 			if round%3 == 0 {
-				c.Generator, c.Documents = seed.Guid(1), 300
+				c.Generator, c.Documents = seed.GUID(1), 300
 			} else {
 				c.Source = materials(t, rng)["ndjson"]
 				for d, err := range source.Documents(t.Context(), *c.Source) {
@@ -99,7 +99,7 @@ func TestRetriesEnd(t *testing.T) {
 		k, inserts := &keeper{}, 0
 		k.fault = func(int) (int, bson.D) { inserts++; return 0, mongofake.Error(tt.code, "no") }
 		c := k.config(t)
-		c.Generator, c.Documents, c.Writers, c.Retries = seed.Guid(1), 10, 1, tt.retries
+		c.Generator, c.Documents, c.Writers, c.Retries = seed.GUID(1), 10, 1, tt.retries
 		r, err := seed.Run(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), "insert of documents 0 to 9") || inserts != tt.inserts || r.Retries != int64(tt.inserts-1) {
 			t.Errorf("%+v: %d inserts, %v", tt, inserts, err)

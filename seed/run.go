@@ -45,7 +45,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		if reader, err = openSource(c, uuid); err != nil {
 			return nil, err
 		}
-		defer reader.Close() //nolint:errcheck // read only
+		defer reader.Close() // read only
 	}
 	before, err := empty(ctx, c)
 	if err != nil {

@@ -30,7 +30,8 @@ func readProgress(ctx context.Context, client *mongo.Client, prefix string) (map
 	pipeline := mongo.Pipeline{
 		{{Key: "$currentOp", Value: bson.D{}}},
 		{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
-			bson.D{{Key: "command.out.db", Value: ours}}, bson.D{{Key: "command.comment", Value: ours}},
+			bson.D{{Key: "command.out.db", Value: ours}},
+			bson.D{{Key: "command.comment", Value: ours}},
 			bson.D{{Key: "command.out.replace", Value: primitive.Regex{Pattern: "^" + regexp.QuoteMeta(prefix) + "_"}}},
 		}}}}},
 	}

@@ -82,6 +82,16 @@ func (a *app) runJob(cmd *cobra.Command, path string) (*runJob, error) {
 	return j, nil
 }
 
+// valueOf is a field's value in a document, nil when there is no such field.
+func valueOf(d bson.D, name string) any {
+	for _, e := range d {
+		if e.Key == name {
+			return e.Value
+		}
+	}
+	return nil
+}
+
 // groupKey is the field that a pipeline groups by when no stage before makes or takes apart that field; "" otherwise.
 func groupKey(pipeline []bson.D) string {
 	var unwound []string
@@ -94,12 +104,12 @@ func groupKey(pipeline []bson.D) string {
 		case "$unwind":
 			path, _ := op.Value.(string)
 			if d, ok := op.Value.(bson.D); ok {
-				path, _ = d.Map()["path"].(string)
+				path, _ = valueOf(d, "path").(string)
 			}
 			unwound = append(unwound, strings.TrimPrefix(path, "$"))
 		case "$group":
 			spec, _ := op.Value.(bson.D)
-			id, _ := spec.Map()["_id"].(string)
+			id, _ := valueOf(spec, "_id").(string)
 			field, ok := strings.CutPrefix(id, "$")
 			if !ok || strings.HasPrefix(field, "$") {
 				return ""

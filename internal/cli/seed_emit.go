@@ -64,8 +64,7 @@ func (a *app) emit(ctx context.Context, o seedOptions) error {
 		return err
 	}
 	if e.path == "" {
-		_, err := a.emitTo(ctx, a.env.Stdout, "", g, o.docs, e)
-		return err
+		return a.emitTo(ctx, a.env.Stdout, "", g, o.docs, e)
 	}
 	path := a.env.path(e.path)
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
@@ -77,8 +76,7 @@ func (a *app) emit(ctx context.Context, o seedOptions) error {
 		return usageError("--emit: %w", err)
 	}
 	err = writeFileAtomically(path, func(f *os.File) error {
-		_, err := a.emitTo(ctx, f, e.path, g, o.docs, e)
-		return err
+		return a.emitTo(ctx, f, e.path, g, o.docs, e)
 	})
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("--emit: %w", err)
@@ -86,7 +84,7 @@ func (a *app) emit(ctx context.Context, o seedOptions) error {
 	return err
 }
 
-func (a *app) emitTo(ctx context.Context, w io.Writer, name string, g seed.Generator, docs int64, e emission) (n int64, err error) {
+func (a *app) emitTo(ctx context.Context, w io.Writer, name string, g seed.Generator, docs int64, e emission) (err error) {
 	out := bufio.NewWriterSize(w, 256<<10)
 	var packed io.WriteCloser
 	to := io.Writer(out)
@@ -95,7 +93,7 @@ func (a *app) emitTo(ctx context.Context, w io.Writer, name string, g seed.Gener
 		packed = gzip.NewWriter(out)
 	case ".zst":
 		if packed, err = zstd.NewWriter(out); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if packed != nil {
@@ -117,5 +115,5 @@ func (a *app) emitTo(ctx context.Context, w io.Writer, name string, g seed.Gener
 	if err == nil || name == "" {
 		a.tell("%s documents, %s of text%s", report.Thousands(n), report.Bytes(size).Text, where)
 	}
-	return n, err
+	return err
 }

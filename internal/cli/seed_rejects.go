@@ -59,7 +59,7 @@ func (r *rejects) readKnown() error {
 	end := int64(0)
 	for {
 		line, err := in.ReadBytes('\n')
-		if err == io.EOF { //nolint:errorlint // bare, by ReadBytes's contract
+		if err == io.EOF { // bare, by ReadBytes's contract
 			break
 		}
 		if err != nil {

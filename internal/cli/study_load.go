@@ -24,7 +24,7 @@ func (s *studying) guid500k(ctx context.Context) error {
 			var r *seed.Report
 			err := s.withCollection(ctx, func(c *mongo.Collection) (err error) {
 				r, err = seed.Run(ctx, seed.Config{
-					Collection: c, Generator: seed.Guid(s.o.seed), Documents: docs, Writers: 1, Batch: batch, WriteConcern: concern, Ordered: ordered,
+					Collection: c, Generator: seed.GUID(s.o.seed), Documents: docs, Writers: 1, Batch: batch, WriteConcern: concern, Ordered: ordered,
 				})
 				return err
 			})

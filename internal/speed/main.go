@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(base) //nolint:errcheck // a temporary directory
+	defer os.RemoveAll(base) // a temporary directory
 	b := &bench{o: o, dir: base, stderr: stderr, words: strings.FieldsFunc(o.only, func(r rune) bool { return r == ',' })}
 	err = b.measure(ctx)
 	if len(b.f.Steps) > 0 {

@@ -155,14 +155,18 @@ db.totals.find().forEach(printjson);
 	}
 	id, _ := primitive.ObjectIDFromHex("0123456789abcdef01234567")
 	if d := cmp.Diff(bson.D{
-		{Key: "limit", Value: int32(-5)}, {Key: "list", Value: bson.A{int32(1), 2.5, nil, true}}, {Key: "oid", Value: id},
-		{Key: "lo", Value: primitive.MinKey{}}, {Key: "f", Value: primitive.JavaScript("function (x) { return x; }")},
+		{Key: "limit", Value: int32(-5)},
+		{Key: "list", Value: bson.A{int32(1), 2.5, nil, true}},
+		{Key: "oid", Value: id},
+		{Key: "lo", Value: primitive.MinKey{}},
+		{Key: "f", Value: primitive.JavaScript("function (x) { return x; }")},
 	}, j.Scope); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(bson.D{
 		{Key: "at", Value: bson.D{{Key: "$gte", Value: date("2024-01-01T00:00:00Z")}, {Key: "$lt", Value: date("2024-02-01T00:00:00Z")}}},
-		{Key: "n", Value: int64(5)}, {Key: "name", Value: primitive.Regex{Pattern: "^a", Options: "i"}},
+		{Key: "n", Value: int64(5)},
+		{Key: "name", Value: primitive.Regex{Pattern: "^a", Options: "i"}},
 	}, j.Query); d != "" {
 		t.Error(d)
 	}

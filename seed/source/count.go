@@ -79,7 +79,7 @@ func Count(ctx context.Context, c Config, progress func(FolderCount)) ([]FolderC
 
 func countFolder(ctx context.Context, c Config, f Folder) (FolderCount, error) {
 	r := &Reader{c: c, files: f.Files}
-	defer r.Close() //nolint:errcheck // read only
+	defer r.Close() // read only
 	fc := FolderCount{Folder: f.Name, Files: len(f.Files)}
 	var chunk Chunk
 	for {

@@ -117,7 +117,7 @@ func Documents(ctx context.Context, c Config) iter.Seq2[Document, error] {
 			yield(Document{}, err)
 			return
 		}
-		defer r.Close() //nolint:errcheck // read only
+		defer r.Close() // read only
 		var chunk Chunk
 		var d Decoder
 		var buf []byte

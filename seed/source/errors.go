@@ -32,7 +32,7 @@ type RecordError struct {
 }
 
 func (e *RecordError) Error() string {
-	s := e.Pos.String() + ": " + e.Err.Error()
+	s := e.String() + ": " + e.Err.Error()
 	if e.Rest {
 		s += " (the rest of the file can not be read)"
 	}

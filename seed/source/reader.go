@@ -181,7 +181,7 @@ func (r *Reader) read(data []byte, size int) []byte {
 		data = data[:len(data)+n]
 		if err != nil {
 			r.ended = true
-			if err != io.EOF { //nolint:errorlint // bare, by io.Reader's contract
+			if err != io.EOF { // bare, by io.Reader's contract
 				r.failed = err
 			}
 		}

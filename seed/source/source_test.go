@@ -85,16 +85,19 @@ func TestFormats(t *testing.T) {
 		{"many lines", "a.json", "{\n\"a\":1}\n{\"b\":\n2}{\"c\":3}", Config{}, []string{`1/0 {"a":1}`, `3/9 {"b":2}`, `4/17 {"c":3}`}},
 		{
 			"select", "a.json", `{"x":{"reviews":[9]},"y":"]}","n":-1.5 ,"reviews":[{"a":1},{"a":2}],"z":[1,{}]}`,
-			Config{Select: "reviews"}, []string{`1/51 {"a":1}`, `1/59 {"a":2}`},
+			Config{Select: "reviews"},
+			[]string{`1/51 {"a":1}`, `1/59 {"a":2}`},
 		},
 		{
 			"select deep in many", "a.json", "[{\"b\":{\"k\":1,\"r\":[{\"a\":1}]}},\n{\"b\":{\"r\":[]}},{\"b\":{\"\\u0072\":[{\"a\":3}]}}]",
-			Config{Select: "b.r"}, []string{`1/18 {"a":1}`, `2/61 {"a":3}`},
+			Config{Select: "b.r"},
+			[]string{`1/18 {"a":1}`, `2/61 {"a":3}`},
 		},
 		{"select in lines", "a.ndjson", "{\"r\":[{\"a\":1}]}\n{\"r\":[{\"a\":2}]}\n", Config{Select: "r"}, []string{`1/6 {"a":1}`, `2/22 {"a":2}`}},
 		{
 			"csv", "a.csv", "name,age.int32(),at.b.date(2006-01-02),at.c,d.string()\r\n\"Ada, \"\"L\"\"\n2\",36,1815-12-10,1.5,\r\nBob,,,007,x\n",
-			Config{}, []string{`2/56 {"name":"Ada, \"L\"\n2","age":36,"at":{"b":{"$date":{"$numberLong":"-4861728000000"}},"c":1.5},"d":""}`, `4/91 {"name":"Bob","at":{"c":"007"},"d":"x"}`},
+			Config{},
+			[]string{`2/56 {"name":"Ada, \"L\"\n2","age":36,"at":{"b":{"$date":{"$numberLong":"-4861728000000"}},"c":1.5},"d":""}`, `4/91 {"name":"Bob","at":{"c":"007"},"d":"x"}`},
 		},
 		{"tsv", "a.tsv", "a\tb\n1\t\"\"\n", Config{}, []string{`2/4 {"a":1,"b":""}`}},
 		{"csv without header", "a.csv", "1,x\n", Config{Columns: "n.int64(),s"}, []string{`1/0 {"n":1,"s":"x"}`}},
@@ -134,11 +137,13 @@ func TestBrokenRecords(t *testing.T) {
 		want             []string
 	}{
 		{
-			"ndjson", "a.ndjson", "{\"a\":1}\n{\"a\":}\n[1]\n{\"s\":\"\xff\"}\n{\"a\":2}\n", Config{},
+			"ndjson", "a.ndjson", "{\"a\":1}\n{\"a\":}\n[1]\n{\"s\":\"\xff\"}\n{\"a\":2}\n",
+			Config{},
 			[]string{`1/0 {"a":1}`, `! a.ndjson: line 2, byte 13: '}' where a value should be`, `! a.ndjson: line 3, byte 15: a document must begin with {`, `! a.ndjson: line 4, byte 25: invalid UTF-8 (byte 0xff)`, `5/29 {"a":2}`},
 		},
 		{
-			"array", "a.json", "[{\"a\":1},\n{\"a\":\n?},7,{\"a\":2}]", Config{},
+			"array", "a.json", "[{\"a\":1},\n{\"a\":\n?},7,{\"a\":2}]",
+			Config{},
 			[]string{`1/1 {"a":1}`, `! a.json: line 3, byte 16: '?' where a value should be`, `! a.json: line 3, byte 19: a document must begin with {`, `3/21 {"a":2}`},
 		},
 		{"array cut off", "a.json", "[{\"a\":1},\n{\"a\":", Config{}, []string{`1/1 {"a":1}`, `! a.json: line 2, byte 15: the file ends inside a record (the rest of the file can not be read)`}},

@@ -69,7 +69,7 @@ func (v *values) split(c *Chunk, data []byte, final bool) (int, *RecordError) {
 			if !final {
 				return done, nil
 			}
-			if v.state == atTop && !(v.list && v.path != nil) {
+			if v.state == atTop && (!v.list || v.path == nil) {
 				return len(data), nil
 			}
 			return wrong(i, "the file ends inside %s", map[bool]string{true: "an array", false: "a document"}[v.state < atKey])

@@ -74,7 +74,7 @@ type checker struct{ found []Finding }
 
 func (c *checker) add(p jobfile.Position, id, format string, args ...any) {
 	for _, f := range c.found {
-		if f.ID == id && f.Position.File == p.File {
+		if f.ID == id && f.File == p.File {
 			return // one of a kind is enough
 		}
 	}

@@ -59,5 +59,7 @@ func (l *lockInfo) write(addr string) error {
 // release gives the lock back; the file stays, emptied, so that nobody locks one that was removed.
 func (l *lockInfo) release() {
 	_ = l.f.Truncate(0)
+	// Closing alone is not enough: a process that was started meanwhile has the file too, until it runs its own program.
+	_ = unlockFile(l.f)
 	_ = l.f.Close()
 }

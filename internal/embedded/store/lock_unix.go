@@ -17,3 +17,5 @@ func lockFile(f *os.File) (held bool, err error) {
 	}
 	return false, err
 }
+
+func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

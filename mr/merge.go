@@ -63,9 +63,21 @@ func (r *runner) concatenate(ctx context.Context, parts []Part, answer *mongo.Co
 // rename gives a part's collection the answer's name. A server may refuse it (a sharded
 // collection, missing rights); then the part is copied like the others.
 func (r *runner) rename(ctx context.Context, p Part, answer *mongo.Collection) bool {
-	return r.Client.Database("admin").RunCommand(ctx, bson.D{
-		{Key: "renameCollection", Value: p.DB + "." + p.Coll}, {Key: "to", Value: namespace(answer)},
-	}).Err() == nil
+	return r.Client.Database("admin").RunCommand(ctx, renameCommand(p, answer)).Err() == nil
+}
+
+func renameCommand(p Part, answer *mongo.Collection) bson.D {
+	return bson.D{{Key: "renameCollection", Value: p.DB + "." + p.Coll}, {Key: "to", Value: namespace(answer)}}
+}
+
+// mergeStage adds documents to the answer, and fails at a key that it has.
+func mergeStage(answer *mongo.Collection) bson.D {
+	return bson.D{{Key: "$merge", Value: bson.D{
+		{Key: "into", Value: bson.D{{Key: "db", Value: answer.Database().Name()}, {Key: "coll", Value: answer.Name()}}},
+		{Key: "on", Value: "_id"},
+		{Key: "whenMatched", Value: "fail"},
+		{Key: "whenNotMatched", Value: "insert"},
+	}}}
 }
 
 // add adds a part's results to the answer.
@@ -75,12 +87,7 @@ func (r *runner) add(ctx context.Context, p Part, answer *mongo.Collection) erro
 		if r.server.WireVersion >= splitter.Wire44 {
 			o.SetComment(r.Comment)
 		}
-		cur, err := r.collection(p).Aggregate(ctx, mongo.Pipeline{{{Key: "$merge", Value: bson.D{
-			{Key: "into", Value: bson.D{{Key: "db", Value: answer.Database().Name()}, {Key: "coll", Value: answer.Name()}}},
-			{Key: "on", Value: "_id"},
-			{Key: "whenMatched", Value: "fail"},
-			{Key: "whenNotMatched", Value: "insert"},
-		}}}}, o)
+		cur, err := r.collection(p).Aggregate(ctx, mongo.Pipeline{mergeStage(answer)}, o)
 		if err == nil {
 			return cur.Close(ctx)
 		}

@@ -124,21 +124,14 @@ func (r *runner) runParts(ctx context.Context) error {
 }
 
 func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
-	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: r.collName(partName(i)), Thread: thread}
+	p, job := r.planPart(i)
+	p.Thread = thread
 	if r.OnStart != nil {
 		r.mu.Lock()
 		r.OnStart(p)
 		r.mu.Unlock()
 	}
-	if r.pieces() == 1 && !r.JSMode {
-		p.Coll = r.collName(answerName) // nothing is to be merged
-	}
-	job := r.Job
-	if !r.disjoint() {
-		job.Finalize = "" // it runs when everything is reduced
-	}
-	if r.server.Mongos && r.server.WireVersion >= splitter.Wire44 {
-		// These routers write to existing databases only; replace takes the collection's place.
+	if r.createsOutput() {
 		if err := r.Client.Database(p.DB).CreateCollection(ctx, p.Coll); err != nil {
 			return p, fmt.Errorf("mr: create %s.%s: %w", p.DB, p.Coll, err)
 		}
@@ -167,6 +160,25 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 		return p, ErrAmbiguousKeys
 	}
 	return p, nil
+}
+
+// planPart is where part i is written, and its job.
+func (r *runner) planPart(i int) (Part, Job) {
+	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: r.collName(partName(i))}
+	if r.pieces() == 1 && !r.JSMode {
+		p.Coll = r.collName(answerName) // nothing is to be merged
+	}
+	job := r.Job
+	if !r.disjoint() {
+		job.Finalize = "" // it runs when everything is reduced
+	}
+	return p, job
+}
+
+// createsOutput says that collections are made before mapReduce writes: routers since 4.4 write to existing databases
+// only. replace takes the collection's place.
+func (r *runner) createsOutput() bool {
+	return r.server.Mongos && r.server.WireVersion >= splitter.Wire44
 }
 
 // jsModeRefused reads a router's refusal, which has no code.

@@ -7,7 +7,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows job"},
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
 		{"THE COLLECTION", "docs create-index"},
-		{"WHAT IS KEPT", "save keep out-db"},
+		{"WHAT IS KEPT", "save keep out-db dry-run"},
 	},
 	"tune": {
 		{"WHAT IS TRIED", "job rows max-threads strategy"},
@@ -18,7 +18,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 	"seed": {
 		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},
 		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate resume count-only plan"},
-		{"HOW THEY ARE LOADED", "writers batch ordered write-concern retries index drop append verbose"},
+		{"HOW THEY ARE LOADED", "writers batch ordered write-concern retries index drop append verbose dry-run"},
 		{"A SWEEP", "sweep runs save"},
 	},
 }

@@ -38,6 +38,7 @@ type measurement struct {
 	out      *outputs
 	job      *runJob
 	effects  effects
+	dry      *dryRun // nil: commands are sent
 
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
@@ -197,20 +198,10 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	if err := m.out.drop(ctx, m.notOf(row)); err != nil {
 		return bench.Sample{}, err
 	}
-	c := mr.Config{
-		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
-		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
-		Prefix: m.out.prefix(row), OutDB: m.out.db,
-		Created: func(db string) error { return m.out.create(ctx, db) },
-		OnStart: func(p mr.Part) { m.show.started(p.Index, p.Thread) },
-		OnPart:  func(p mr.Part) { m.show.finished(p.Index, p.Thread) },
-	}
-	if !m.job.emits(m.app.common.key) {
-		c.KeyTypes = nil // they are another field's
-	}
-	if v.ranges {
-		c.Ranges = m.ranges
-	}
+	c := m.mapReduceConfig(row)
+	c.Created = func(db string) error { return m.out.create(ctx, db) }
+	c.OnStart = func(p mr.Part) { m.show.started(p.Index, p.Thread) }
+	c.OnPart = func(p mr.Part) { m.show.finished(p.Index, p.Thread) }
 	span := m.sampler.Start(ctx)
 	start := m.app.env.Now()
 	rep, err := mr.Run(ctx, c)
@@ -250,9 +241,25 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	return s, m.compare(ctx, row, &s, &d, rep)
 }
 
-// indexUsed asks which index the server reads a mapReduce's documents by. Servers do not explain mapReduce; a find with
-// the same filter and sort is planned the same way. "" is none, or a server that does not explain.
-func (m *measurement) indexUsed(ctx context.Context, c mr.Config) (string, error) {
+// mapReduceConfig is what a row of mapReduce runs, without what is told on the way.
+func (m *measurement) mapReduceConfig(row int) mr.Config {
+	v := m.variants[row]
+	c := mr.Config{
+		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
+		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
+		Prefix: m.out.prefix(row), OutDB: m.out.db,
+	}
+	if !m.job.emits(m.app.common.key) {
+		c.KeyTypes = nil // they are another field's
+	}
+	if v.ranges {
+		c.Ranges = m.ranges
+	}
+	return c
+}
+
+// explainFind asks for the plan of a find with the filter and sort of a mapReduce.
+func explainFind(c mr.Config) bson.D {
 	find := bson.D{{Key: "find", Value: c.Coll}, {Key: "filter", Value: bson.D{}}}
 	if len(c.Ranges) > 0 {
 		find[1].Value = c.Ranges[len(c.Ranges)/2].Filter(c.Predicate)
@@ -260,7 +267,13 @@ func (m *measurement) indexUsed(ctx context.Context, c mr.Config) (string, error
 	if len(c.Job.Sort) > 0 {
 		find = append(find, bson.E{Key: "sort", Value: c.Job.Sort})
 	}
-	raw, err := m.coll.Database().RunCommand(ctx, bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+	return bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}
+}
+
+// indexUsed asks which index the server reads a mapReduce's documents by. Servers do not explain mapReduce; a find with
+// the same filter and sort is planned the same way. "" is none, or a server that does not explain.
+func (m *measurement) indexUsed(ctx context.Context, c mr.Config) (string, error) {
+	raw, err := m.coll.Database().RunCommand(ctx, explainFind(c)).Raw()
 	if _, refused := errors.AsType[mongo.CommandError](err); refused {
 		return "", nil
 	}

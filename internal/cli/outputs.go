@@ -63,7 +63,11 @@ type outputs struct {
 }
 
 func newOutputs(run string, t *target.Target, record created, now func() time.Time) *outputs {
-	return &outputs{run: run, client: t.Client, server: t.Identity, record: record, now: now}
+	o := &outputs{run: run, record: record, now: now}
+	if t != nil { // nil: nothing is made
+		o.client, o.server = t.Client, t.Identity
+	}
+	return o
 }
 
 // prefix is the name of a row's database, and what the names of its parts' databases start with.

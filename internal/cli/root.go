@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
 	"github.com/vbauerster/mpb/v8"
+	"go.mongodb.org/mongo-driver/event"
 
 	"mrbench/internal/report"
 	"mrbench/internal/target"
@@ -58,6 +59,7 @@ type app struct {
 	v        *viper.Viper
 	common   common
 	profiles profiles
+	monitor  *event.CommandMonitor        // of the next client; nil: none
 	above    atomic.Pointer[mpb.Progress] // the bars on Stderr that lines have to go above; nil when there are none
 }
 
@@ -228,7 +230,7 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 		return nil, err
 	}
 	return target.Open(ctx, target.Config{
-		URI: a.common.uri, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout,
+		URI: a.common.uri, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor,
 		Notice: func(s string) { a.tell("%s", s) },
 	})
 }

@@ -39,6 +39,7 @@ type runOptions struct {
 	job         string
 	keep        bool
 	outDB       string
+	dryRun      bool
 	scheduleOptions
 	sampleEvery time.Duration
 }
@@ -108,6 +109,7 @@ answers must be the same in every run.`,
 	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	f.StringVar(&o.outDB, "out-db", "", "write outputs to collections of this `database`, mrbench_<run>_…, instead of databases of the run's own")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
 	return c
@@ -157,6 +159,9 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	started := a.env.Now()
 	id := newRunID(started)
+	if o.dryRun {
+		return a.dryRun(cmd, o, job, newOutputs(id, nil, createdIn(dir), a.env.Now))
+	}
 	path := filepath.Join(resultsDir(dir), id+".ndjson")
 	if o.save != "" {
 		path = a.env.path(o.save)
@@ -190,6 +195,23 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	defer m.cleanUp(ctx, &err)
 	return m.run(ctx)
+}
+
+// dryRun prints what run would send, and saves nothing.
+func (a *app) dryRun(cmd *cobra.Command, o runOptions, job *runJob, out *outputs) (err error) {
+	ctx := cmd.Context()
+	d, err := a.newDryRun("run")
+	if err != nil {
+		return err
+	}
+	m := &measurement{app: a, o: o, variants: o.variants(), job: job, out: out, dry: d}
+	if m.t, err = a.open(ctx); err != nil {
+		return err
+	}
+	defer finish(&err, m.t)
+	m.coll = m.t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll)
+	m.out.db = o.outDB
+	return a.explain(m.planRun(ctx), m.t)
 }
 
 // optionsOf is every flag of the command with its value, without passwords.
@@ -284,6 +306,10 @@ func (m *measurement) documents(ctx context.Context) error {
 		}
 		o := seedDefaults
 		o.docs = m.o.docs
+		if m.dry != nil {
+			m.dry.line("// %s does not exist: it is filled first; the rows depend on its documents, so the plan ends with that", a.common.ns)
+			return firstError(a.planSeed(m.dry, o, false), errPlanEnds)
+		}
 		a.tell("%s does not exist: seeding %s documents", a.common.ns, report.Thousands(o.docs))
 		r, err := a.fill(ctx, m.t, o)
 		if err != nil {
@@ -311,6 +337,13 @@ func (m *measurement) index(ctx context.Context) error {
 	_, _, err := splitter.IndexFor(ctx, m.coll, key)
 	if _, none := errors.AsType[*splitter.NoIndexError](err); !none || !m.o.createIndex {
 		return err
+	}
+	if m.dry != nil {
+		m.dry.line("// the index is made first; the ranges depend on it, so the plan ends with that")
+		m.dry.command(m.app.common.ns.DB, bson.D{{Key: "createIndexes", Value: m.app.common.ns.Coll}, {Key: "indexes", Value: bson.A{bson.D{
+			{Key: "key", Value: bson.D{{Key: key, Value: 1}}}, {Key: "name", Value: key + "_1"},
+		}}}}, true, "")
+		return errPlanEnds
 	}
 	start := m.app.env.Now()
 	m.app.tell("making the index {%s: 1} on %s", key, m.app.common.ns)

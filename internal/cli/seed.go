@@ -18,6 +18,7 @@ type seedOptions struct {
 	writeConcern string
 	index        string
 	drop         bool
+	dryRun       bool
 	sourceOptions
 	sweepOptions
 }
@@ -73,6 +74,13 @@ and it says which. In write-concern, majority+j is majority,j.`,
   mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.dryRun {
+				for _, n := range []string{"sweep", "emit", "resume", "count-only", "plan"} {
+					if cmd.Flags().Changed(n) {
+						return usageError("--dry-run shows the commands of a whole load; leave --%s out", n)
+					}
+				}
+			}
 			if len(o.sweep) > 0 {
 				return a.runSweep(cmd, o, args)
 			}
@@ -93,6 +101,9 @@ and it says which. In write-concern, majority+j is majority,j.`,
 			case o.countOnly || o.plan > 0:
 				return a.countFiles(cmd.Context(), o)
 			}
+			if o.dryRun {
+				return a.drySeed(cmd.Context(), o)
+			}
 			return a.runSeed(cmd.Context(), o)
 		},
 	}
@@ -107,6 +118,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	complete(c, "write-concern", []string{"0", "1", "2", "3", "majority", "j", "majority,j"})
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	o.sourceOptions.flags(c)
 	o.loadFlags(c)
 	o.sweepOptions.flags(c)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/event"
 	"go.mongodb.org/mongo-driver/mongo"
 	"go.mongodb.org/mongo-driver/mongo/options"
 	"go.mongodb.org/mongo-driver/x/mongo/driver/connstring"
@@ -30,6 +31,8 @@ type Config struct {
 	Timeout time.Duration
 	// Notice gets lines for a person, such as which engine is used. May be nil.
 	Notice func(string)
+	// Monitor hears of the client's commands. May be nil.
+	Monitor *event.CommandMonitor
 }
 
 // Kinds of servers.
@@ -136,6 +139,9 @@ func (t *Target) dial(ctx context.Context, c Config, o *options.ClientOptions) e
 	o.SetServerSelectionTimeout(c.Timeout)
 	if o.ConnectTimeout == nil {
 		o.SetConnectTimeout(c.Timeout)
+	}
+	if c.Monitor != nil {
+		o.SetMonitor(c.Monitor)
 	}
 	uncounted := *o
 	t.options, t.wire = &uncounted, newWire(o.Dialer)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/bson"
 
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
@@ -67,9 +68,6 @@ own (mrbench_<run>_…), which are dropped, on Ctrl-C too; what is known by then
 			if o.budget <= 0 {
 				return usageError("--budget %v: it is a time above 0, such as 90s or 5m", o.budget)
 			}
-			if err := a.formats("tune", formatTable, formatJSON, formatCSV, formatMarkdown); err != nil {
-				return err
-			}
 			return a.runTune(cmd, o)
 		},
 	}
@@ -103,6 +101,7 @@ type tuning struct {
 	list    []tuneCandidate
 	parts   tuneParts
 	matched int64 // documents that the job's query lets through
+	router  bool  // the server is one
 	result  tuneResult
 	line    map[int]float64 // seconds by candidate, of the finals' round that is going on
 	told    time.Time       // when such a line was written last
@@ -156,6 +155,7 @@ func (s *tuning) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.router = facts.Mongos
 	list := tuneVariants()
 	if len(s.o.rows) > 0 {
 		list = slices.DeleteFunc(list, func(v variant) bool { return !slices.Contains(s.o.rows, v.id) })
@@ -282,6 +282,11 @@ func (s *tuning) measure(ctx context.Context, i int, share float64, final bool) 
 	m.o.threads, m.ranges, documents = c.threads, nil, s.parts.documents
 	if c.variant.ranges {
 		m.ranges, documents = s.parts.ranges(c.ranges, share)
+	} else if share < 1 && s.router && len(s.parts.pieces) > 0 {
+		// Routers refuse a mapReduce with a limit, and gather documents before a $limit instead of grouping on the shards.
+		var filter bson.D
+		filter, documents = s.parts.beginning(share, s.t.Predicate)
+		m.job = whole.within(filter)
 	} else if share < 1 {
 		documents = max(1, int64(share*float64(documents)))
 		m.job = whole.limited(max(1, int64(share*float64(s.matched))))

@@ -64,6 +64,28 @@ func (p *tuneParts) ranges(n int, share float64) (ranges []splitter.Range, docum
 	return ranges, documents
 }
 
+// beginning is the first documents by the key, up to a share of all, as a filter.
+func (p *tuneParts) beginning(share float64, predicate splitter.Predicate) (filter bson.D, documents int64) {
+	ranges, documents := p.ranges(1, share)
+	return ranges[0].Filter(predicate), documents
+}
+
+// within is a job that reads only what a filter matches.
+func (j *runJob) within(filter bson.D) *runJob {
+	l := *j
+	if len(filter) == 0 {
+		return &l
+	}
+	l.mr.Query = filter
+	if len(j.mr.Query) > 0 {
+		l.mr.Query = bson.D{{Key: "$and", Value: bson.A{j.mr.Query, filter}}}
+	}
+	if j.pipeline != nil {
+		l.pipeline = slices.Insert(slices.Clone(j.pipeline), 0, bson.D{{Key: "$match", Value: filter}})
+	}
+	return &l
+}
+
 // limited is a job that reads its first n documents only, in whatever order it reads them.
 func (j *runJob) limited(n int64) *runJob {
 	l := *j

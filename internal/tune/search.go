@@ -67,9 +67,9 @@ type Standing struct {
 	Trials    []Trial // in the order they were made
 	// Estimate is the time on everything, in seconds, as the halving's trials suggest: see estimate. 0 when there are none.
 	Estimate float64
-	Out      string // why it is not a finalist; "" it is
-	Err      error  // of Measure
-	wall     float64
+	Out      string  // why it is not a finalist; "" it is
+	Err      error   // of Measure
+	walls    []Trial // the same trials with everything around them, by share
 }
 
 // finals are the times of the last runs.
@@ -194,7 +194,7 @@ func (s *search) measure(ctx context.Context, i int, t Trial) error {
 		return nil
 	}
 	t.Documents, t.Seconds = max(documents, 1), seconds
-	x.wall = s.Now().Sub(start).Seconds()
+	x.walls = append(x.walls, Trial{Documents: s.documents(t.Share), Seconds: s.Now().Sub(start).Seconds()})
 	x.Trials = append(x.Trials, t)
 	if !t.Final {
 		x.Estimate = estimate(x.Trials, s.Documents)
@@ -205,24 +205,22 @@ func (s *search) measure(ctx context.Context, i int, t Trial) error {
 	return nil
 }
 
-// forecast is how long a run will take with everything around it: no less than the last one did, and in proportion to the documents.
-// Of a candidate that never ran it is the middle one of those that did.
+// forecast is how long a run will take with everything around it, as estimate has it. Of a candidate that never ran it is the
+// middle one of those that did.
 func (s *search) forecast(i int, share float64) float64 {
-	x := &s.out.Standings[i]
-	if n := len(x.Trials); n > 0 {
-		return x.wall * max(1, share/x.Trials[n-1].Share)
+	if x := &s.out.Standings[i]; len(x.walls) > 0 {
+		return estimate(x.walls, s.documents(share))
 	}
 	var walls []float64
 	for _, y := range s.out.Standings {
-		if n := len(y.Trials); n > 0 {
-			walls = append(walls, y.wall*max(1, share/y.Trials[n-1].Share))
+		if len(y.walls) > 0 {
+			walls = append(walls, estimate(y.walls, s.documents(share)))
 		}
-	}
-	if len(walls) == 0 {
-		return 0
 	}
 	return medianOf(walls)
 }
+
+func (s *search) documents(share float64) int64 { return max(1, int64(share*float64(s.Documents))) }
 
 // dropUnmeasured puts out candidates that never ran.
 func (s *search) dropUnmeasured() {

@@ -66,12 +66,12 @@ var tuneOptions = []struct {
 	without func(variant) (variant, bool)
 }{
 	{"jsMode", func(v variant) (variant, bool) { w := v; w.js = false; return w, v.js }},
-	{"a database for each range", func(v variant) (variant, bool) {
+	{"separate", func(v variant) (variant, bool) {
 		w := v
 		w.layout = mr.OneDatabase
 		return w, v.layout == mr.SeparateDatabases
 	}},
-	{"reading the index alone", func(v variant) (variant, bool) { w := v; w.covered = false; return w, v.covered }},
+	{"covered", func(v variant) (variant, bool) { w := v; w.covered = false; return w, v.covered }},
 }
 
 // usableVariants are those of the list that this server and this job can run, and whose options have an effect there.

@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// leastPairs is how many pairs, with an option and without, have to be seen at a size.
+const leastPairs = 2
+
 // dropOptions puts out the candidates with an option that gained nothing at the last two sizes: with it the middle pair was no
 // faster than without.
 func (s *search) dropOptions() {
@@ -19,6 +22,9 @@ func (s *search) dropOptions() {
 		}
 	}
 	for _, option := range slices.Sorted(maps.Keys(ratios)) {
+		if len(ratios[option]) < leastPairs {
+			continue // one pair can be chance
+		}
 		s.kept[option] = append(s.kept[option], medianOf(ratios[option]))
 		last := s.kept[option]
 		if n := len(last); n < 2 || last[n-1] < 1 || last[n-2] < 1 {
@@ -31,7 +37,7 @@ func (s *search) dropOptions() {
 		}
 		for _, i := range s.alive {
 			if has(i) {
-				s.out.Standings[i].Out = fmt.Sprintf("%s gained nothing at two sizes: %.2f and %.2f times the time without", option, last[n-2], last[n-1])
+				s.out.Standings[i].Out = fmt.Sprintf("%s gained nothing: %.2f× and %.2f× the time", option, last[n-2], last[n-1])
 			}
 		}
 		s.alive = slices.DeleteFunc(s.alive, has)

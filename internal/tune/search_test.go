@@ -140,7 +140,7 @@ func TestEqualOnesCantBeToldApart(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 4, 12} {
 		sure := 0
-		for seed := range uint64(200) {
+		for seed := range uint64(100) {
 			m := newMachine(seed, 0.1, 1e6)
 			for range n {
 				m.add(0, 1e-5)
@@ -159,8 +159,8 @@ func TestEqualOnesCantBeToldApart(t *testing.T) {
 				t.Errorf("seed %d: %s", seed, text)
 			}
 		}
-		if sure > 20 { // 5 % of 200 are 10
-			t.Errorf("%d of 200 searches told %d equal ones apart", sure, n)
+		if sure > 12 { // 5 % are expected at most
+			t.Errorf("%d of 100 searches told %d equal ones apart", sure, n)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestOptionsThatGainNothing(t *testing.T) {
 	m := newMachine(1, 0.001, 1e6)
 	var candidates []Candidate
 	for i := range 8 { // four pairs, each without and with
-		m.add(0, (10+float64(i/2)/100)*1e-6*[]float64{1, 1.002}[i%2])
+		m.add(0, (10+float64(i/2)/10)*1e-6*[]float64{1, 1.002}[i%2])
 		candidates = append(candidates, Candidate{ID: fmt.Sprint(i)})
 		if i%2 == 1 {
 			candidates[i].Options = map[string]int{"useless": i - 1}
@@ -229,7 +229,7 @@ func TestOptionsThatGainNothing(t *testing.T) {
 	}
 	gone := 0
 	for i, x := range out.Standings {
-		if strings.HasPrefix(x.Out, "useless gained nothing at two sizes: 1.0") {
+		if strings.HasPrefix(x.Out, "useless gained nothing: 1.0") {
 			gone++
 			if i%2 == 0 {
 				t.Errorf("candidate %d does not have it", i)
@@ -240,7 +240,7 @@ func TestOptionsThatGainNothing(t *testing.T) {
 		t.Error("the option was not given up")
 	}
 	for i := range m.document { // the other way round
-		m.document[i] = (10 + float64(i/2)/100) * 1e-6 * []float64{1.2, 1}[i%2]
+		m.document[i] = (10 + float64(i/2)/10) * 1e-6 * []float64{1.2, 1}[i%2]
 	}
 	if out, err = Run(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func Open(c Config) (*Engine, error) {
 		Dir: c.Dir, FS: c.FS, CacheBytes: c.CacheBytes, Log: c.Log, CompileFilter: query.CompileFilter,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open data directory %s: %w", c.Dir, err)
+		return nil, err
 	}
 	token, err := newToken(c)
 	if err != nil {

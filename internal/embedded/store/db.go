@@ -106,7 +106,7 @@ func Open(o Options) (*DB, error) {
 	}
 	if err := db.open(); err != nil {
 		db.unlock()
-		return nil, fmt.Errorf("open %s: %w", o.Dir, wrapIO(err))
+		return nil, fmt.Errorf("open data directory %s: %w", o.Dir, wrapIO(err))
 	}
 	return db, nil
 }

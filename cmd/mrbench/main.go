@@ -17,6 +17,9 @@ import (
 func main() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A reader of the output that goes away makes writing fail, as on any other error: what a run made is dropped then.
+	// Notified, not ignored: commands started from here would ignore it too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	home, _ := os.UserHomeDir()
 	os.Exit(cli.Run(context.Background(), cli.Env{
 		Args:           os.Args[1:],

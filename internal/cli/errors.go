@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -26,6 +28,7 @@ const (
 	exitDiffer      = 5
 	exitSlower      = 6
 	exitInterrupted = 130
+	exitUnread      = 141 // as a process that SIGPIPE ends
 	exitTerminated  = 143
 )
 
@@ -78,6 +81,14 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUnreachable
 	}
 	return exitFailed
+}
+
+// unread says whether nobody reads the standard output any more (mrbench … | head -1). A server's connection that
+// breaks has the same error number and no such path.
+func unread(stdout io.Writer, err error) bool {
+	f, isFile := stdout.(interface{ Name() string })
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && isFile && e.Path == f.Name() && errors.Is(e, syscall.EPIPE)
 }
 
 var kinds = map[int]string{

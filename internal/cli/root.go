@@ -78,7 +78,10 @@ func Run(ctx context.Context, env Env) int {
 		err = perr
 	}
 	code := exitCode(ctx, err)
-	if err != nil {
+	if unread(env.Stdout, err) && ctx.Err() == nil {
+		code = exitUnread
+	}
+	if err != nil && code != exitUnread {
 		if i, ok := errors.AsType[*interruptError](context.Cause(ctx)); ok {
 			err = i
 		}

@@ -166,7 +166,7 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	if o.save != "" {
 		path = a.env.path(o.save)
 	} else if err := os.MkdirAll(resultsDir(dir), 0o755); err != nil {
-		return fmt.Errorf("results: %w", err)
+		return fmt.Errorf("data directory: %w", err)
 	}
 	file, err := bench.Create(path)
 	if err != nil {

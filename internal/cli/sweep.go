@@ -105,7 +105,7 @@ func (a *app) resultFile(directory, id, save string) (*bench.File, error) {
 	}
 	dir = filepath.Join(dir, directory)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("results: %w", err)
+		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	return bench.Create(filepath.Join(dir, id+".ndjson"))
 }

@@ -136,10 +136,10 @@ func (p *prover) prove(ctx context.Context, limit int64) error {
 		}
 		return withCode(exitDiffer, "the pipeline gives another answer than the job on %s", what)
 	}
-	text := fmt.Sprintf("proved on %s: %s keys, all equal", what, report.Thousands(g.Keys))
+	text := fmt.Sprintf("proved on %s: %s, all equal", what, some(g.Keys, "key"))
 	if rep.Counts.Known {
-		text = fmt.Sprintf("proved on %s: %s documents, %s emits, %s keys, all equal", what, report.Thousands(rep.Counts.Input),
-			report.Thousands(rep.Counts.Emit), report.Thousands(g.Keys))
+		text = fmt.Sprintf("proved on %s: %s documents, %s emits, %s, all equal", what, report.Thousands(rep.Counts.Input),
+			report.Thousands(rep.Counts.Emit), some(g.Keys, "key"))
 	}
 	if g.Rounded > 0 {
 		text += fmt.Sprintf("; %s of them but for the last digits of fractions (at most %.1g of the value)", report.Thousands(g.Rounded), g.Largest)

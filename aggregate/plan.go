@@ -17,8 +17,10 @@ func Commands(ctx context.Context, c Config) ([]bson.D, error) {
 	var list []bson.D
 	for i := range x.pieces() {
 		cmd := bson.D{
-			{Key: "aggregate", Value: c.Collection.Name()}, {Key: "pipeline", Value: x.pipeline(x.piece(i))},
-			{Key: "cursor", Value: bson.D{{Key: "batchSize", Value: batchSize}}}, {Key: "allowDiskUse", Value: true},
+			{Key: "aggregate", Value: c.Collection.Name()},
+			{Key: "pipeline", Value: x.pipeline(x.piece(i))},
+			{Key: "cursor", Value: bson.D{{Key: "batchSize", Value: batchSize}}},
+			{Key: "allowDiskUse", Value: true},
 		}
 		if x.index != "" {
 			cmd = append(cmd, bson.E{Key: "hint", Value: x.index})

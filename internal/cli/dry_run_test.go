@@ -160,9 +160,13 @@ func TestDryRunOfSeed(t *testing.T) {
 func TestShellText(t *testing.T) {
 	t.Parallel()
 	body := bson.D{
-		{Key: "find", Value: `a"b`}, {Key: "filter", Value: bson.D{{Key: "x.y", Value: bson.D{{Key: "$gte", Value: int64(5)}}}, {Key: "r", Value: primitive.Regex{Pattern: "a/b", Options: "i"}}}},
-		{Key: "list", Value: bson.A{nil, true, int32(1), 2.5, primitive.MinKey{}, primitive.DateTime(0)}}, {Key: "stages", Value: []bson.D{{{Key: "$match", Value: bson.D{}}}}},
-		{Key: "map", Value: primitive.JavaScript("function () {}")}, {Key: "id", Value: primitive.ObjectID{}}, {Key: "old", Value: primitive.Undefined{}},
+		{Key: "find", Value: `a"b`},
+		{Key: "filter", Value: bson.D{{Key: "x.y", Value: bson.D{{Key: "$gte", Value: int64(5)}}}, {Key: "r", Value: primitive.Regex{Pattern: "a/b", Options: "i"}}}},
+		{Key: "list", Value: bson.A{nil, true, int32(1), 2.5, primitive.MinKey{}, primitive.DateTime(0)}},
+		{Key: "stages", Value: []bson.D{{{Key: "$match", Value: bson.D{}}}}},
+		{Key: "map", Value: primitive.JavaScript("function () {}")},
+		{Key: "id", Value: primitive.ObjectID{}},
+		{Key: "old", Value: primitive.Undefined{}},
 	}
 	want := `db.getSiblingDB("shop").runCommand({find: "a\"b", filter: {"x.y": {$gte: NumberLong("5")}, r: /a\/b/i}, ` +
 		`list: [null, true, 1, 2.5, MinKey(), ISODate("1970-01-01T00:00:00.000Z")], stages: [{$match: {}}], ` +

@@ -428,11 +428,11 @@ func (m *measurement) explainDifference(ctx context.Context) {
 func (m *measurement) cleanUp(ctx context.Context, err *error) {
 	if m.o.keep && ctx.Err() == nil {
 		if n := len(m.out.dbs); n > 0 {
-			what := "databases"
-			if m.out.db != "" {
-				what = "collections of " + m.out.db
+			what := fmt.Sprintf("%d output databases", n)
+			if m.out.db != "" { // not all that are recorded were needed
+				what = "output collections of " + m.out.db
 			}
-			m.app.tell("%d output %s are kept (mrbench_%s_…); mrbench clean drops them", n, what, m.out.run)
+			m.app.tell("%s are kept (mrbench_%s_…); mrbench clean drops them", what, m.out.run)
 		}
 		return
 	}

@@ -146,11 +146,11 @@ func timesTable(r *bench.Result) *report.Table {
 		t.Notes = append(t.Notes, n)
 	}
 	t.Notes = append(t.Notes, timeNotes(r)...)
+	t.Notes = append(t.Notes, skippedNotes(r.Rows)...)
 	unrun, stopped := 0, ""
 	for _, row := range r.Rows {
 		switch {
-		case row.Skipped != "":
-			t.Notes = append(t.Notes, fmt.Sprintf("%s was skipped: %s", row.ID, row.Skipped))
+		case row.Skipped != "": // see skippedNotes
 		case strings.HasPrefix(row.Error, notRunPrefix):
 			unrun++
 			stopped = strings.TrimPrefix(row.Error, notRunPrefix)
@@ -169,6 +169,29 @@ func timesTable(r *bench.Result) *report.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d of %d rows were not run", stopped, unrun, len(r.Rows)))
 	}
 	return t
+}
+
+// skippedNotes say why rows were skipped, each reason once.
+func skippedNotes(rows []bench.Row) (notes []string) {
+	ids := map[string][]string{}
+	var reasons []string
+	for _, row := range rows {
+		if row.Skipped == "" {
+			continue
+		}
+		if ids[row.Skipped] == nil {
+			reasons = append(reasons, row.Skipped)
+		}
+		ids[row.Skipped] = append(ids[row.Skipped], row.ID)
+	}
+	for _, why := range reasons {
+		were := "was"
+		if len(ids[why]) > 1 {
+			were = "were"
+		}
+		notes = append(notes, fmt.Sprintf("%s %s skipped: %s", strings.Join(ids[why], ", "), were, why))
+	}
+	return notes
 }
 
 // timeBars are the rows' medians.

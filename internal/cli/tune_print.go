@@ -146,7 +146,7 @@ func (s *tuning) conclude(out *tune.Outcome) {
 			r.RunnerUp = &rows[v.RunnerUp]
 		}
 	case out.Guess >= 0:
-		r.Verdict += fmt.Sprintf("; the best guess is %s, by %s", s.list[out.Guess].text(), shareText(rows[out.Guess].Share))
+		r.Verdict += fmt.Sprintf("; the best guess is %s, measured on %s", s.list[out.Guess].text(), shareText(rows[out.Guess].Share))
 		r.Command = rows[out.Guess].Command
 	}
 }

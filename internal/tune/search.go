@@ -131,7 +131,7 @@ func (s *search) used() float64 { return s.Now().Sub(s.began).Seconds() }
 // halve runs rounds until few enough candidates are left or the time for it is used.
 func (s *search) halve(ctx context.Context) error {
 	share, limit := s.First, s.Budget.Seconds()*halvingShare
-	for len(s.alive) > s.Finalists || s.round == 0 {
+	for len(s.alive) > s.Finalists || s.round < 2 { // from two sizes forecasts are much better
 		if s.round > 0 && !s.worthwhile(share) {
 			break
 		}

@@ -36,7 +36,7 @@ func TestTuneOnServers(t *testing.T) {
 				shardUniques(t, m)
 			}
 			s := newSession(t)
-			code, stdout, stderr := s.run("tune", "--uri", m.URI(), "--max-threads", "2", "--budget", "1s", "-o", "json",
+			code, stdout, stderr := s.run("tune", "--uri", m.URI(), "--max-threads", "2", "--budget", "3s", "-o", "json",
 				"--rows", "mr,mr-sort,mr-js,mr-sort-js,mr-ranges,mr-ranges-js,mr-ranges-dbs,agg,agg-ranges")
 			if code != 0 {
 				t.Fatalf("exit code %d: %s", code, stderr)

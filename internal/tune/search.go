@@ -302,7 +302,7 @@ func (s *search) finals(ctx context.Context) error {
 			return nil
 		}
 		if round >= look {
-			if s.surely() {
+			if len(s.alive) == 1 || s.surely() {
 				return nil
 			}
 			look = round + round/4

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
 )
 
@@ -29,7 +28,7 @@ func (d *duplicates) take(list []mongo.WriteError) (others []mongo.WriteError) {
 		d.mu.Lock()
 		if len(d.keys) < sampleKeys {
 			key := e.Message // of servers that don't name the key by itself
-			if v, ok := bson.Raw(e.Raw).Lookup("keyValue").DocumentOK(); ok {
+			if v, ok := e.Raw.Lookup("keyValue").DocumentOK(); ok {
 				key = v.String()
 			}
 			d.keys = append(d.keys, key)

@@ -38,7 +38,7 @@ func (g *grouper) leaf(i int, f reduced, v *val, at ast.Node) {
 		} else {
 			g.caveat(x.pos(at), CaveatRounding, "%s is added up in another order: if there are fractions, the last digits may differ", name)
 		}
-		if k.only(kNum) && !(f.orZero && !v.isConst) {
+		if k.only(kNum) && (!f.orZero || v.isConst) {
 			g.post[i], g.kinds[i] = g.add(name, doc("$sum", ev(v))), kNum
 			return
 		}

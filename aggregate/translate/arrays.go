@@ -71,7 +71,7 @@ func (x *exec) arrayMethod(n *ast.CallExpression, a *val, name string) *val {
 		return x.reduced(n, a, f.fn, arg(1))
 	case "indexOf", "includes":
 		v := arg(0)
-		if a.sp == spKeys || !(x.kindsOf(v).only(kStr|kBool|kNum) || a.path != "" && v.elem) {
+		if a.sp == spKeys || !x.kindsOf(v).only(kStr|kBool|kNum) && (a.path == "" || !v.elem) {
 			break
 		}
 		if name == "includes" {
@@ -79,7 +79,7 @@ func (x *exec) arrayMethod(n *ast.CallExpression, a *val, name string) *val {
 		}
 		found := call("$indexOfArray", x.ex(a), x.ex(v))
 		if x.kindsOf(v).has(kNum) && !v.isConst && x.kindsOf(v).only(kNum) && !x.plain {
-			found = bson.D(cond(call("$eq", x.ex(v), nan), int32(-1), found).(bson.D))
+			found = cond(call("$eq", x.ex(v), nan), int32(-1), found).(bson.D)
 		}
 		return operation("indexOf", found, kNum, a, v)
 	case "concat":
@@ -203,11 +203,11 @@ func (x *exec) reduced(n *ast.CallExpression, a *val, f *closure, init *val) *va
 	if init.obj != nil || init.fn != nil || init.sp != spNone {
 		x.refuse(n, RefuseCall, "reduce of an array into an object has no equivalent here")
 	}
-	return x.folded(n, x.each(a, "forEach", n), init, func(acc, item *val) *val { return x.invoke(f, []*val{acc, item}, n) })
+	return x.folded(x.each(a, "forEach", n), init, func(acc, item *val) *val { return x.invoke(f, []*val{acc, item}, n) })
 }
 
 // folded is $reduce with a step whose kinds are found by trying.
-func (x *exec) folded(n ast.Node, e elements, init *val, step func(acc, item *val) *val) *val {
+func (x *exec) folded(e elements, init *val, step func(acc, item *val) *val) *val {
 	acc, item := x.fresh("acc"), x.fresh("x")
 	k := init.k
 	var body any
@@ -229,7 +229,8 @@ func (x *exec) folded(n ast.Node, e elements, init *val, step func(acc, item *va
 		in = nil
 	}
 	return expr(doc("$reduce", bson.D{
-		{Key: "input", Value: e.source}, {Key: "initialValue", Value: in},
+		{Key: "input", Value: e.source},
+		{Key: "initialValue", Value: in},
 		{Key: "in", Value: doc("$let", bson.D{{Key: "vars", Value: bson.D{{Key: acc, Value: "$$value"}, {Key: item, Value: "$$this"}}}, {Key: "in", Value: body}})},
 	}), k)
 }
@@ -242,8 +243,8 @@ func (x *exec) arraySum(a *val, n *ast.CallExpression) *val {
 	}
 	list := e.source
 	zero := number(0)
-	sum := x.folded(n, e, zero, func(acc, item *val) *val {
-		return x.add(acc, narrowed(item, item.k), n, n, n)
+	sum := x.folded(e, zero, func(acc, item *val) *val {
+		return x.add(acc, narrowed(item, item.k), n, n)
 	})
 	one := call("$arrayElemAt", list, int32(0))
 	size := doc("$size", list)

@@ -14,7 +14,7 @@ func (x *exec) assign(n *ast.AssignExpression) *val {
 		old := x.eval(n.Left)
 		switch n.Operator {
 		case token.PLUS:
-			v = x.add(old, v, n, n.Left, n.Right)
+			v = x.add(old, v, n.Left, n.Right)
 		case token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT:
 			v = x.arithmetic(n.Operator, old, v, n, n.Left, n.Right)
 		default:

@@ -52,11 +52,9 @@ func (x *exec) global(n *ast.CallExpression, name string) *val {
 		}
 		return undef()
 	}
-	an := func(i int) ast.Node {
-		if i < len(n.ArgumentList) {
-			return n.ArgumentList[i]
-		}
-		return n
+	first := ast.Node(n)
+	if len(n.ArgumentList) > 0 {
+		first = n.ArgumentList[0]
 	}
 	switch name {
 	case "emit":
@@ -69,14 +67,14 @@ func (x *exec) global(n *ast.CallExpression, name string) *val {
 		if len(args) == 0 {
 			return number(0)
 		}
-		return x.toNum(args[0], an(0))
+		return x.toNum(args[0], first)
 	case "String":
-		return x.toStr(arg(0), an(0), false)
+		return x.toStr(arg(0), first, false)
 	case "Boolean":
 		test, yes, no := x.truthy(arg(0))
 		return boolean(test, yes, no)
 	case "isNaN", "isFinite":
-		v := x.toNum(arg(0), an(0))
+		v := x.toNum(arg(0), first)
 		if f, ok := v.c.(float64); ok && v.isConst {
 			return constant((f != f) == (name == "isNaN") && (name == "isNaN" || !math.IsInf(f, 0)))
 		}
@@ -85,21 +83,21 @@ func (x *exec) global(n *ast.CallExpression, name string) *val {
 		}
 		return boolean(not(call("$in", x.ex(v), bson.A{nan, math.Inf(1), math.Inf(-1)})), nil, nil)
 	case "parseFloat":
-		return x.parseNumber(arg(0), an(0), `^\s*`+decimalNumber, true)
+		return x.parseNumber(arg(0), first, `^\s*`+decimalNumber, true)
 	case "parseInt":
 		if len(args) > 1 {
 			if r, ok := args[1].c.(float64); !ok || r != 10 {
 				x.refuse(n, RefuseCall, "parseInt is understood with base 10 only")
 			}
 		}
-		return x.parseNumber(arg(0), an(0), `^\s*[+-]?[0-9]+`, false)
+		return x.parseNumber(arg(0), first, `^\s*[+-]?[0-9]+`, false)
 	case "ISODate", "Date":
 		if name == "Date" || len(args) == 0 {
 			x.refuse(n, RefuseNow, "%s depends on the time of the run", x.text(n))
 		}
 		return x.date(args, n)
 	case "NumberInt":
-		v := x.toNum(arg(0), an(0))
+		v := x.toNum(arg(0), first)
 		return operation("trunc", doc("$trunc", x.ex(v)), kNum, v)
 	case "NumberLong", "NumberDecimal":
 		if s, ok := arg(0).c.(string); ok && arg(0).isConst && name == "NumberDecimal" {

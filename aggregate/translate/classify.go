@@ -21,7 +21,7 @@ func (x *exec) classify(v *val, path []string, k kinds, at ast.Node) reduced {
 	case v.sp == spLength:
 		x.refuse(at, RefuseLength, "%s counts the values: results of an earlier reduce are among them, so that is not how often the key was emitted; emit a count and add it up", r.name())
 	case v.fold != nil:
-		return x.classifyFold(r, v.fold, dotted, k)
+		return x.classifyFold(r, v.fold, dotted)
 	case v.path == "$$first"+dotted:
 		r.op = opFirst
 		return r
@@ -39,7 +39,7 @@ func (x *exec) classify(v *val, path []string, k kinds, at ast.Node) reduced {
 }
 
 // checkDerived makes sure that a computed field is made of folded ones alone.
-func (x *exec) checkDerived(r reduced, a *algebra, fn source) {
+func (x *exec) checkDerived(r reduced, a *algebra) {
 	known := func(p string) bool {
 		if p == "$$key" {
 			return true
@@ -60,7 +60,7 @@ func (x *exec) checkDerived(r reduced, a *algebra, fn source) {
 	}
 }
 
-func (x *exec) classifyFold(r reduced, f *fold, dotted string, k kinds) reduced {
+func (x *exec) classifyFold(r reduced, f *fold, dotted string) reduced {
 	s := f.step
 	item := func(v *val) bool {
 		if v.path == "$$item"+dotted {

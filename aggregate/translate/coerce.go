@@ -143,7 +143,7 @@ func (x *exec) toNum(v *val, n ast.Node) *val {
 		add(kDec|kObj|kRegex, nan)
 		bad := k.has(kArr | kOID | kOther)
 		rest := k &^ (kStr | kDec | kObj | kRegex | kArr | kOID | kOther)
-		var last any = e
+		last := e
 		switch {
 		case rest == 0 && bad:
 			last = x.fail(n, e, "%s has to be a number", x.text(n))

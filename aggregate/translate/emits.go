@@ -157,7 +157,8 @@ func (b *builder) general(x *exec, s shape, emits []*emitted) (key *val, leaves 
 				}
 				e = doc("$reduce", bson.D{
 					{Key: "input", Value: doc("$map", bson.D{{Key: "input", Value: l.source}, {Key: "as", Value: l.name}, {Key: "in", Value: body}})},
-					{Key: "initialValue", Value: bson.A{}}, {Key: "in", Value: call("$concatArrays", "$$value", "$$this")},
+					{Key: "initialValue", Value: bson.A{}},
+					{Key: "in", Value: call("$concatArrays", "$$value", "$$this")},
 				})
 			}
 			parts = append(parts, cond(live, e, bson.A{}))

@@ -12,7 +12,7 @@ func (x *exec) equal(a, b *val, strict bool, n, an, bn ast.Node) *val {
 
 func (x *exec) equalTo(a, b *val, strict bool, n, an, bn ast.Node) *val {
 	if a.isConst && !b.isConst {
-		a, b, an, bn = b, a, bn, an
+		a, b, an = b, a, bn
 	}
 	if a.sp == spTypeof && b.isConst {
 		if s, ok := b.c.(string); ok {

@@ -41,9 +41,9 @@ func (x *exec) eval(n ast.Expression) *val {
 		out := constant(n.Elements[0].Parsed.String())
 		for i, e := range n.Expressions {
 			part := x.toStr(x.eval(e), e, false)
-			out = x.add(out, part, n, n, e)
+			out = x.add(out, part, n, e)
 			if s := n.Elements[i+1].Parsed.String(); s != "" {
-				out = x.add(out, constant(s), n, n, n)
+				out = x.add(out, constant(s), n, n)
 			}
 		}
 		return out

@@ -33,7 +33,7 @@ func (x *exec) foldLoop(e elements, n ast.Node, u *walker, run func(elem, index 
 	before := x.st
 	for _, c := range cells {
 		v := before.store[c]
-		if v != nil && v.sp == spNone && v.fn == nil && !(v.isConst && v.k == kUndef) {
+		if v != nil && v.sp == spNone && v.fn == nil && (!v.isConst || v.k != kUndef) {
 			accs = append(accs, c)
 		}
 	}
@@ -96,7 +96,8 @@ func (x *exec) foldLoop(e elements, n ast.Node, u *walker, run func(elem, index 
 		init = nil
 	}
 	reduced := doc("$reduce", bson.D{
-		{Key: "input", Value: e.source}, {Key: "initialValue", Value: init},
+		{Key: "input", Value: e.source},
+		{Key: "initialValue", Value: init},
 		{Key: "in", Value: doc("$let", bson.D{{Key: "vars", Value: bson.D{{Key: acc, Value: "$$value"}, {Key: item, Value: "$$this"}}}, {Key: "in", Value: body}})},
 	})
 	for i := range leaves {

@@ -59,7 +59,7 @@ func (b *builder) group(x, rx *exec, s shape, alg *algebra, key *val, leaves []*
 		case opDerived:
 			g.derived(i, f, alg, leaves[i])
 		case opBag:
-			g.bag(i, f, key, leaves[i], at, alg)
+			g.bag(f, key, leaves[i], at, alg)
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func substitute(e any, with func(string) (any, bool)) any {
 }
 
 // bag groups twice: by key and name, then by key.
-func (g *grouper) bag(i int, f reduced, key, v *val, at ast.Node, alg *algebra) {
+func (g *grouper) bag(f reduced, key, v *val, at ast.Node, alg *algebra) {
 	x := g.x
 	if len(alg.fields) > 1 {
 		g.rx.refuse(f.at, RefuseFold, "sums over the fields of an object are understood when the object is the whole value, or its only field")

@@ -31,9 +31,18 @@ var kindNames = []struct {
 	k     kinds
 	names []string
 }{
-	{kUndef, []string{"missing", "undefined"}}, {kNull, []string{"null"}}, {kBool, []string{"bool"}}, {kNum, []string{"double", "int"}},
-	{kLong, []string{"long"}}, {kDec, []string{"decimal"}}, {kStr, []string{"string"}}, {kDate, []string{"date"}}, {kOID, []string{"objectId"}},
-	{kArr, []string{"array"}}, {kObj, []string{"object"}}, {kRegex, []string{"regex"}},
+	{kUndef, []string{"missing", "undefined"}},
+	{kNull, []string{"null"}},
+	{kBool, []string{"bool"}},
+	{kNum, []string{"double", "int"}},
+	{kLong, []string{"long"}},
+	{kDec, []string{"decimal"}},
+	{kStr, []string{"string"}},
+	{kDate, []string{"date"}},
+	{kOID, []string{"objectId"}},
+	{kArr, []string{"array"}},
+	{kObj, []string{"object"}},
+	{kRegex, []string{"regex"}},
 	{kOther, []string{"binData", "timestamp", "javascript", "javascriptWithScope", "minKey", "maxKey", "dbPointer", "symbol"}},
 }
 

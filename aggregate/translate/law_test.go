@@ -83,13 +83,17 @@ func (g grammar) reducer(item string) reducer {
 	case 1:
 		return reducer{n, sum, g.pick("", "function (k, v) { return v > 0 ? v : null; }")}
 	case 2:
-		return reducer{"{n: 1, s: " + n + "}",
+		return reducer{
+			"{n: 1, s: " + n + "}",
 			"function (k, vs) { var r = {n: 0, s: 0}; vs.forEach(function (v) { r.n += v.n; r.s += v.s; }); return r; }",
-			g.pick("", "function (k, v) { v.avg = v.s / v.n; return v; }", "function (k, v) { return {n: v.n, mean: Math.round(v.s / v.n)}; }")}
+			g.pick("", "function (k, v) { v.avg = v.s / v.n; return v; }", "function (k, v) { return {n: v.n, mean: Math.round(v.s / v.n)}; }"),
+		}
 	case 3:
-		return reducer{"{lo: " + n + ", hi: " + n + "}",
+		return reducer{
+			"{lo: " + n + ", hi: " + n + "}",
 			"function (k, vs) { var r = vs[0]; for (var i = 1; i < vs.length; i++) { r.lo = Math.min(r.lo, vs[i].lo); r.hi = Math.max(r.hi, vs[i].hi); } return r; }",
-			g.pick("", "function (k, v) { return v.hi - v.lo; }")}
+			g.pick("", "function (k, v) { return v.hi - v.lo; }"),
+		}
 	case 4:
 		f := g.pick("this.amount", "this.at", "this.name", n)
 		return reducer{f, g.pick(
@@ -98,14 +102,20 @@ func (g grammar) reducer(item string) reducer {
 			"function (k, vs) { return vs.reduce(function (a, b) { return a < b ? b : a; }); }",
 			"function (k, vs) { return Math.max.apply(Math, vs); }", "function (k, vs) { return Math.min.apply(null, vs); }"), ""}
 	case 5:
-		return reducer{"{list: [" + g.pick("this._id", "this.qty", "this.name", n) + "]}",
-			"function (k, vs) { var out = []; vs.forEach(function (v) { out = out.concat(v.list); }); return {list: out}; }", g.pick("", "function (k, v) { return v.list.length; }")}
+		return reducer{
+			"{list: [" + g.pick("this._id", "this.qty", "this.name", n) + "]}",
+			"function (k, vs) { var out = []; vs.forEach(function (v) { out = out.concat(v.list); }); return {list: out}; }", g.pick("", "function (k, v) { return v.list.length; }"),
+		}
 	case 6:
-		return reducer{"{set: [" + g.pick("this.name", "this.status", "this.user") + "]}",
-			"function (k, vs) { var out = []; vs.forEach(function (v) { v.set.forEach(function (x) { if (out.indexOf(x) < 0) out.push(x); }); }); return {set: out}; }", ""}
+		return reducer{
+			"{set: [" + g.pick("this.name", "this.status", "this.user") + "]}",
+			"function (k, vs) { var out = []; vs.forEach(function (v) { v.set.forEach(function (x) { if (out.indexOf(x) < 0) out.push(x); }); }); return {set: out}; }", "",
+		}
 	}
-	return reducer{"{n: 1, s: " + n + ", avg: " + n + "}",
-		"function (k, vs) { var n = 0, s = 0; for (var v of vs) { n += v.n; s += v.s; } return {n: n, s: s, avg: s / n}; }", ""}
+	return reducer{
+		"{n: 1, s: " + n + ", avg: " + n + "}",
+		"function (k, vs) { var n = 0, s = 0; for (var v of vs) { n += v.n; s += v.s; } return {n: n, s: s, avg: s / n}; }", "",
+	}
 }
 
 func (g grammar) job() string {

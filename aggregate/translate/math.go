@@ -34,11 +34,9 @@ func (x *exec) static(n *ast.CallExpression, object, name string) *val {
 		}
 	}
 	args := x.args(n)
-	arg := func(i int) *val {
-		if i < len(args) {
-			return args[i]
-		}
-		return undef()
+	first := undef()
+	if len(args) > 0 {
+		first = args[0]
 	}
 	switch object {
 	case "Math":
@@ -54,7 +52,7 @@ func (x *exec) static(n *ast.CallExpression, object, name string) *val {
 	case "Array":
 		switch name {
 		case "isArray":
-			v := arg(0)
+			v := first
 			if v.obj != nil || v.isArr || v.isConst {
 				return constant(v.isArr)
 			}
@@ -64,14 +62,14 @@ func (x *exec) static(n *ast.CallExpression, object, name string) *val {
 			}
 			return boolean(x.isKind(v, kArr), yes, no)
 		case "sum":
-			if arg(0).sp == spValues {
+			if first.sp == spValues {
 				return x.valuesSum(n)
 			}
 			if len(args) == 1 {
-				return x.arraySum(arg(0), n)
+				return x.arraySum(first, n)
 			}
 		case "avg":
-			if arg(0).sp == spValues {
+			if first.sp == spValues {
 				x.refuse(n, RefuseFold, "an average of averages is no average: reduce sum and count, and divide in finalize")
 			}
 		}
@@ -82,14 +80,14 @@ func (x *exec) static(n *ast.CallExpression, object, name string) *val {
 	case "Number":
 		switch name {
 		case "isInteger":
-			v := arg(0)
+			v := first
 			if x.kindsOf(v).only(kNum) {
 				return boolean(all2(call("$eq", x.ex(v), doc("$trunc", x.ex(v))), not(call("$in", x.ex(v), bson.A{nan, math.Inf(1), math.Inf(-1)}))), nil, nil)
 			}
 		case "isNaN":
-			return boolean(all2(x.isKind(arg(0), kNum), call("$eq", x.ex(arg(0)), nan)), nil, nil)
+			return boolean(all2(x.isKind(first, kNum), call("$eq", x.ex(first), nan)), nil, nil)
 		case "parseFloat":
-			return x.parseNumber(arg(0), n, `^\s*`+decimalNumber, true)
+			return x.parseNumber(first, n, `^\s*`+decimalNumber, true)
 		}
 	}
 	x.refuse(n, RefuseCall, "%s has no exact equivalent", x.text(n))
@@ -109,8 +107,10 @@ func (x *exec) math(n *ast.CallExpression, name string, args []*val) *val {
 	}
 	v := x.toNum(args[0], n.ArgumentList[0])
 	if f, ok := v.c.(float64); ok && v.isConst {
-		if g, ok := map[string]func(float64) float64{"floor": math.Floor, "ceil": math.Ceil, "abs": math.Abs, "trunc": math.Trunc, "sqrt": math.Sqrt,
-			"round": func(f float64) float64 { return math.Floor(f + 0.5) }}[name]; ok {
+		if g, ok := map[string]func(float64) float64{
+			"floor": math.Floor, "ceil": math.Ceil, "abs": math.Abs, "trunc": math.Trunc, "sqrt": math.Sqrt,
+			"round": func(f float64) float64 { return math.Floor(f + 0.5) },
+		}[name]; ok {
 			return number(g(f))
 		}
 	}

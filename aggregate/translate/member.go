@@ -109,8 +109,8 @@ func (x *exec) at(base, i *val, n *ast.BracketExpression) *val {
 
 // member is base.name.
 func (x *exec) member(base *val, name string, n, left ast.Node) *val {
-	switch {
-	case base.op == "?:" || base.op == "||" || base.op == "&&":
+	switch base.op {
+	case "?:", "||", "&&":
 		if v := x.memberOfChoice(base, name, n, left); v != nil {
 			return v
 		}

@@ -38,7 +38,7 @@ func (x *exec) parseNumber(v *val, n ast.Node, re string, fraction bool) *val {
 			add(kStr, then)
 		}
 		if k.has(kNum) {
-			num := any(e)
+			num := e
 			if !fraction {
 				num = switchOf(bson.A{
 					bson.D{{Key: "case", Value: call("$in", e, bson.A{nan, math.Inf(1), math.Inf(-1)})}, {Key: "then", Value: nan}},

@@ -45,7 +45,7 @@ func (x *exec) unary(n *ast.UnaryExpression) *val {
 		if n.Operator == token.DECREMENT {
 			by = -1
 		}
-		now := x.add(old, number(by), n, n.Operand, n)
+		now := x.add(old, number(by), n.Operand, n)
 		x.store(n.Operand, now, n)
 		if n.Postfix {
 			return old
@@ -75,7 +75,7 @@ func (x *exec) binary(n *ast.BinaryExpression) *val {
 	b := x.settle(x.eval(n.Right))
 	switch n.Operator {
 	case token.PLUS:
-		return x.add(a, b, n, n.Left, n.Right)
+		return x.add(a, b, n.Left, n.Right)
 	case token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT:
 		return x.arithmetic(n.Operator, a, b, n, n.Left, n.Right)
 	case token.EQUAL, token.STRICT_EQUAL:

@@ -12,7 +12,7 @@ import (
 // stringy kinds make + join texts.
 const stringy = kAny &^ (kUndef | kNull | kBool | kNum | kLong)
 
-func (x *exec) add(a, b *val, n, an, bn ast.Node) *val {
+func (x *exec) add(a, b *val, an, bn ast.Node) *val {
 	if ca, ok := a.c.(float64); ok && a.isConst && b.isConst {
 		if cb, ok := b.c.(float64); ok {
 			return number(ca + cb)

@@ -27,7 +27,11 @@ func TestOut(t *testing.T) {
 		num = "function () { emit(this.status, 1); }"
 	)
 	for _, c := range []struct{ m, r, mode string }{
-		{m, r, "replace"}, {m, r, "merge"}, {m, r, "reduce"}, {num, sums, "reduce"}, {num, sums, "replace"},
+		{m, r, "replace"},
+		{m, r, "merge"},
+		{m, r, "reduce"},
+		{num, sums, "reduce"},
+		{num, sums, "replace"},
 		{"function () { emit(this.cat, {l: [this._id]}); }", "function (k, vs) { var l = []; vs.forEach(function (v) { l = l.concat(v.l); }); return {l: l}; }", "reduce"},
 		{"function () { emit(this.cat, {l: [this.name]}); }", "function (k, vs) { var l = []; vs.forEach(function (v) { v.l.forEach(function (x) { if (l.indexOf(x) < 0) l.push(x); }); }); return {l: l}; }", "reduce"},
 	} {
@@ -46,7 +50,9 @@ func TestOut(t *testing.T) {
 		}
 		for _, coll := range halves {
 			err := db.RunCommand(ctx, bson.D{
-				{Key: "mapReduce", Value: coll.Name()}, {Key: "map", Value: primitive.JavaScript(c.m)}, {Key: "reduce", Value: primitive.JavaScript(c.r)},
+				{Key: "mapReduce", Value: coll.Name()},
+				{Key: "map", Value: primitive.JavaScript(c.m)},
+				{Key: "reduce", Value: primitive.JavaScript(c.r)},
 				{Key: "out", Value: bson.D{{Key: c.mode, Value: "reduced"}}},
 			}).Err()
 			if err != nil {

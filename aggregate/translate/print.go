@@ -210,7 +210,7 @@ func (s Stage) comments(b *strings.Builder, comment string) {
 
 func (l Line) String() string {
 	s := l.Function
-	if l.Position.File != "" || l.Position.Line > 0 {
+	if l.File != "" || l.Line > 0 {
 		s += ", " + l.Position.String()
 	}
 	if l.Text != "" {

@@ -121,9 +121,14 @@ func TestScalars(t *testing.T) {
 	}
 	j.Query = bson.D{
 		{Key: "a-b", Value: bson.A{nil, true, int32(1), int64(2), 1.5, math.NaN(), math.Inf(1), math.Inf(-1), `"x"`, dec}},
-		{Key: "d", Value: primitive.NewDateTimeFromTime(time.UnixMilli(0))}, {Key: "o", Value: primitive.ObjectID{1}}, {Key: "r", Value: primitive.Regex{Pattern: "a/b", Options: "i"}},
-		{Key: "b", Value: primitive.Binary{Subtype: 4, Data: make([]byte, 16)}}, {Key: "t", Value: primitive.Timestamp{T: 1, I: 2}}, {Key: "lo", Value: primitive.MinKey{}},
-		{Key: "hi", Value: primitive.MaxKey{}}, {Key: "e", Value: bson.D{}},
+		{Key: "d", Value: primitive.NewDateTimeFromTime(time.UnixMilli(0))},
+		{Key: "o", Value: primitive.ObjectID{1}},
+		{Key: "r", Value: primitive.Regex{Pattern: "a/b", Options: "i"}},
+		{Key: "b", Value: primitive.Binary{Subtype: 4, Data: make([]byte, 16)}},
+		{Key: "t", Value: primitive.Timestamp{T: 1, I: 2}},
+		{Key: "lo", Value: primitive.MinKey{}},
+		{Key: "hi", Value: primitive.MaxKey{}},
+		{Key: "e", Value: bson.D{}},
 	}
 	r, err := translate.Translate(j, translate.Options{})
 	if err != nil {

@@ -141,7 +141,7 @@ func (x *exec) analyze(fn source, s shape, sorted bool) *algebra {
 	}
 	for _, f := range a.fields {
 		if f.op == opDerived {
-			x.checkDerived(f, a, fn)
+			x.checkDerived(f, a)
 		}
 	}
 	if !derived {

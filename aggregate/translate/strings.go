@@ -30,11 +30,11 @@ func (x *exec) stringMethod(n *ast.CallExpression, s *val, name string) *val {
 		t, ok := in[i].c.(string)
 		return t, ok && in[i].isConst
 	}
-	re := func(i int) (primitive.Regex, bool) {
-		if i >= len(in) {
+	re := func() (primitive.Regex, bool) {
+		if len(in) == 0 {
 			return primitive.Regex{}, false
 		}
-		r, ok := in[i].c.(primitive.Regex)
+		r, ok := in[0].c.(primitive.Regex)
 		return r, ok
 	}
 	at, hasAt := whole(0)
@@ -91,11 +91,11 @@ func (x *exec) stringMethod(n *ast.CallExpression, s *val, name string) *val {
 			})
 			return operation("split", e, kArr, s)
 		}
-		if r, ok := re(0); ok && len(in) == 1 {
+		if r, ok := re(); ok && len(in) == 1 {
 			return operation("split", x.regexSplit(s, r, n), kArr, s)
 		}
 	case "match":
-		if r, ok := re(0); ok {
+		if r, ok := re(); ok {
 			if !strings.Contains(r.Options, "g") {
 				return x.regexTest(in[0], s, n)
 			}
@@ -108,7 +108,7 @@ func (x *exec) stringMethod(n *ast.CallExpression, s *val, name string) *val {
 			return operation("match", e, kArr|kNull, s)
 		}
 	case "search":
-		if r, ok := re(0); ok {
+		if r, ok := re(); ok {
 			pattern, opts := x.regex(r, n)
 			x.needs(v42)
 			x.caveatChars(n)
@@ -126,7 +126,7 @@ func (x *exec) stringMethod(n *ast.CallExpression, s *val, name string) *val {
 			e := doc("$replaceOne", bson.D{{Key: "input", Value: x.ex(s)}, {Key: "find", Value: literal(from)}, {Key: "replacement", Value: literal(to)}})
 			return operation("replace", e, kStr, s)
 		}
-		if r, ok := re(0); ok && okTo && strings.Contains(r.Options, "g") {
+		if r, ok := re(); ok && okTo && strings.Contains(r.Options, "g") {
 			parts := x.regexSplit(s, r, n)
 			return operation("replace", joined(parts, literal(to)), kStr, s)
 		}
@@ -145,7 +145,7 @@ func (x *exec) stringMethod(n *ast.CallExpression, s *val, name string) *val {
 	case "concat":
 		out := s
 		for i, a := range in {
-			out = x.add(out, x.toStr(a, args[i], false), n, n, args[i])
+			out = x.add(out, x.toStr(a, args[i], false), n, args[i])
 		}
 		return out
 	case "toString", "valueOf":
@@ -268,10 +268,13 @@ func (x *exec) regexSplit(s *val, r primitive.Regex, n ast.Node) any {
 		end := func(of string) any { return call("$add", of+".idx", doc("$strLenCP", of+".match")) }
 		prev := "$$" + p
 		start := cond(call("$eq", "$$i", int32(0)), int32(0), doc("$let", bson.D{
-			{Key: "vars", Value: doc(p, call("$arrayElemAt", "$$"+m, call("$subtract", "$$i", int32(1))))}, {Key: "in", Value: end(prev)}}))
+			{Key: "vars", Value: doc(p, call("$arrayElemAt", "$$"+m, call("$subtract", "$$i", int32(1))))}, {Key: "in", Value: end(prev)},
+		}))
 		stop := call("$ifNull", doc("$let", bson.D{{Key: "vars", Value: doc(p, call("$arrayElemAt", "$$"+m, "$$i"))}, {Key: "in", Value: prev + ".idx"}}), doc("$strLenCP", e))
-		piece := doc("$let", bson.D{{Key: "vars", Value: bson.D{{Key: "from", Value: start}, {Key: "to", Value: stop}}},
-			{Key: "in", Value: call("$substrCP", e, "$$from", call("$subtract", "$$to", "$$from"))}})
+		piece := doc("$let", bson.D{
+			{Key: "vars", Value: bson.D{{Key: "from", Value: start}, {Key: "to", Value: stop}}},
+			{Key: "in", Value: call("$substrCP", e, "$$from", call("$subtract", "$$to", "$$from"))},
+		})
 		return doc("$let", bson.D{
 			{Key: "vars", Value: doc(m, doc("$regexFindAll", regexArgs(e, pattern, opts)))},
 			{Key: "in", Value: doc("$map", bson.D{
@@ -284,7 +287,8 @@ func (x *exec) regexSplit(s *val, r primitive.Regex, n ast.Node) any {
 // joined puts strings together with something between them.
 func joined(list, between any) any {
 	return doc("$reduce", bson.D{
-		{Key: "input", Value: list}, {Key: "initialValue", Value: nil},
+		{Key: "input", Value: list},
+		{Key: "initialValue", Value: nil},
 		{Key: "in", Value: cond(call("$eq", "$$value", nil), "$$this", call("$concat", "$$value", between, "$$this"))},
 	})
 }

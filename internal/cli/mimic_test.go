@@ -109,7 +109,7 @@ func TestRunSaysWhatHasNoEffect(t *testing.T) {
 				if row.Skipped == "" && (row.Answer == nil || row.Answer.Keys != 20) {
 					t.Errorf("%s: answer %+v, error %q", row.ID, row.Answer, row.Error)
 				}
-				if row.NoEffect != nil && effect(row) != "none" {
+				if row.NoEffect != nil && !strings.HasSuffix(effect(row), ": none") {
 					t.Errorf("%s: effect %q", row.ID, effect(row))
 				}
 			}

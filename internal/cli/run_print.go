@@ -274,9 +274,6 @@ func agrees(row bench.Row) string {
 
 // effect says what the row's options did on this server.
 func effect(row bench.Row) string {
-	if row.NoEffect != nil {
-		return "none"
-	}
 	var did []string
 	switch {
 	case row.Covered != nil && *row.Covered:
@@ -286,9 +283,11 @@ func effect(row bench.Row) string {
 	case row.IndexUsed != "":
 		did = append(did, "index")
 	}
-	switch row.Mode {
-	case "":
-	case "js":
+	switch {
+	case row.NoEffect != nil:
+		did = append(did, strings.TrimSuffix(row.NoEffect.Option, "Mode")+": none") // there is little room
+	case row.Mode == "":
+	case row.Mode == "js":
 		did = append(did, "js")
 	default:
 		did = append(did, "js "+row.Mode)

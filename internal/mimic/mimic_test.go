@@ -22,8 +22,10 @@ func code(err error) int32 {
 func uniques(db *mongo.Database, t *testing.T, more ...bson.E) (bson.Raw, error) {
 	t.Helper()
 	cmd := bson.D{
-		{Key: "mapReduce", Value: "u"}, {Key: "map", Value: "function () { emit(this.k, 1); }"},
-		{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"}, {Key: "out", Value: bson.D{{Key: "replace", Value: "o"}}},
+		{Key: "mapReduce", Value: "u"},
+		{Key: "map", Value: "function () { emit(this.k, 1); }"},
+		{Key: "reduce", Value: "function (k, v) { return Array.sum(v); }"},
+		{Key: "out", Value: bson.D{{Key: "replace", Value: "o"}}},
 	}
 	return db.RunCommand(t.Context(), append(cmd, more...)).Raw()
 }
@@ -36,8 +38,12 @@ func TestVersions(t *testing.T) {
 		counts, merges bool
 		hello          bool
 	}{
-		{"3.6.23", 6, true, false, false}, {"4.0.3", 7, true, false, false}, {"4.2.24", 8, true, true, false},
-		{"4.4.29", 9, false, true, true}, {"5.0.3", 13, false, true, true}, {"8.0.4", 25, false, true, true},
+		{"3.6.23", 6, true, false, false},
+		{"4.0.3", 7, true, false, false},
+		{"4.2.24", 8, true, true, false},
+		{"4.4.29", 9, false, true, true},
+		{"5.0.3", 13, false, true, true},
+		{"8.0.4", 25, false, true, true},
 	} {
 		t.Run(v.version, func(t *testing.T) {
 			t.Parallel()

@@ -77,7 +77,8 @@ func (s *Server) router(ctx context.Context, c mongofake.Command) (bson.D, error
 	case "enableSharding":
 		name, _ := c.Body.Lookup(c.Name).StringValueOK()
 		_, err := s.config("databases").UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "$set", Value: bson.D{
-			{Key: "primary", Value: "s1"}, {Key: "partitioned", Value: true},
+			{Key: "primary", Value: "s1"},
+			{Key: "partitioned", Value: true},
 			{Key: "version", Value: bson.D{{Key: "uuid", Value: newUUID()}, {Key: "lastMod", Value: int32(1)}}},
 		}}}, options.Update().SetUpsert(true))
 		return ok, err

@@ -139,8 +139,13 @@ func (s *Server) hello(d bson.D) bson.D {
 		last := primitive.NewDateTimeFromTime(time.Now().Truncate(time.Second))
 		op := bson.D{{Key: "ts", Value: primitive.Timestamp{T: uint32(time.Now().Unix()), I: 1}}, {Key: "t", Value: int64(1)}}
 		more = bson.D{
-			{Key: "hosts", Value: bson.A{s.address}}, {Key: "setName", Value: setName}, {Key: "setVersion", Value: int32(1)},
-			{Key: "secondary", Value: false}, {Key: "primary", Value: s.address}, {Key: "me", Value: s.address}, {Key: "electionId", Value: election},
+			{Key: "hosts", Value: bson.A{s.address}},
+			{Key: "setName", Value: setName},
+			{Key: "setVersion", Value: int32(1)},
+			{Key: "secondary", Value: false},
+			{Key: "primary", Value: s.address},
+			{Key: "me", Value: s.address},
+			{Key: "electionId", Value: election},
 			{Key: "lastWrite", Value: bson.D{{Key: "opTime", Value: op}, {Key: "lastWriteDate", Value: last}, {Key: "majorityOpTime", Value: op}, {Key: "majorityWriteDate", Value: last}}},
 		}
 	}
@@ -154,7 +159,10 @@ var election = primitive.ObjectID{11: 1} //nolint:gochecknoglobals // a constant
 func (s *Server) setStatus() bson.D {
 	now := primitive.NewDateTimeFromTime(time.Now())
 	return bson.D{
-		{Key: "set", Value: setName}, {Key: "date", Value: now}, {Key: "myState", Value: int32(1)}, {Key: "term", Value: int64(1)},
+		{Key: "set", Value: setName},
+		{Key: "date", Value: now},
+		{Key: "myState", Value: int32(1)},
+		{Key: "term", Value: int64(1)},
 		{Key: "heartbeatIntervalMillis", Value: int64(2000)},
 		{Key: "members", Value: bson.A{bson.D{
 			{Key: "_id", Value: int32(0)}, {Key: "name", Value: s.address}, {Key: "health", Value: 1.0}, {Key: "state", Value: int32(1)}, {Key: "stateStr", Value: "PRIMARY"},

@@ -59,7 +59,7 @@ func (b *bench) measure(ctx context.Context) error {
 	if b.wanted(stepSeedBefore) {
 		for i := range b.o.runs {
 			dir := filepath.Join(b.dir, "before"+strconv.Itoa(i))
-			err := b.step(ctx, dir, []string{"seed", "--docs", strconv.FormatInt(b.o.docs, 10), "--index", "before"}, func(out []byte) error {
+			err := b.step(ctx, dir, 1, []string{"seed", "--docs", strconv.FormatInt(b.o.docs, 10), "--index", "before"}, func(out []byte) error {
 				var r struct {
 					Seconds float64 `json:"seconds"`
 				}
@@ -80,7 +80,7 @@ func (b *bench) measure(ctx context.Context) error {
 		return nil
 	}
 	dir := filepath.Join(b.dir, "after")
-	err := b.step(ctx, dir, []string{"seed", "--docs", strconv.FormatInt(b.o.docs, 10), "--index", "after"}, func(out []byte) error {
+	err := b.step(ctx, dir, 1, []string{"seed", "--docs", strconv.FormatInt(b.o.docs, 10), "--index", "after"}, func(out []byte) error {
 		var r struct {
 			Load  float64 `json:"load_seconds"`
 			Index float64 `json:"index_seconds"`
@@ -115,14 +115,14 @@ func (b *bench) read(ctx context.Context, dir string) error {
 		if !b.wanted(row) && (row != "mr-ranges-dbs" || !b.wanted(stepMerge)) {
 			continue
 		}
-		err := b.step(ctx, dir, []string{"run", "--rows", row, "--threads", "4", "--runs", strconv.Itoa(b.o.runs)}, b.row, row)
+		err := b.step(ctx, dir, b.o.runs, []string{"run", "--rows", row, "--threads", "4", "--runs", strconv.Itoa(b.o.runs)}, b.row, row)
 		if err != nil {
 			return err
 		}
 	}
 	if b.wanted(stepSplit) {
 		for range b.o.runs {
-			err := b.step(ctx, dir, []string{"split", "--ranges", "8"}, func(out []byte) error {
+			err := b.step(ctx, dir, 1, []string{"split", "--ranges", "8"}, func(out []byte) error {
 				var r struct {
 					Seconds float64 `json:"seconds"`
 					Count   float64 `json:"count_seconds"`
@@ -145,7 +145,7 @@ func (b *bench) read(ctx context.Context, dir string) error {
 		return nil
 	}
 	few := []string{"seed", "--ns", "test.few", "--keys", "100", "--docs", strconv.FormatInt(b.o.docs, 10)}
-	if err := b.step(ctx, dir, few, func([]byte) error { return nil }); err != nil {
+	if err := b.step(ctx, dir, 1, few, func([]byte) error { return nil }); err != nil {
 		return err
 	}
 	return b.distinct(ctx, dir, "few", stepFew)
@@ -214,8 +214,9 @@ func (b *bench) distinct(ctx context.Context, dir, collection, name string) (err
 	return nil
 }
 
-// step runs one command of mrbench, hands on the JSON it prints, and notes its memory and profile under the names.
-func (b *bench) step(ctx context.Context, dir string, args []string, take func([]byte) error, names ...string) error {
+// step runs one command of mrbench, which does its work runs times, hands on the JSON it prints, and notes its memory and profile
+// under the names.
+func (b *bench) step(ctx context.Context, dir string, runs int, args []string, take func([]byte) error, names ...string) error {
 	fmt.Fprintf(b.stderr, "mrbench %s\n", strings.Join(args, " "))
 	args = append(args, "--data-dir", dir, "-o", "json")
 	resetPeak()
@@ -242,7 +243,7 @@ func (b *bench) step(ctx context.Context, dir string, args []string, take func([
 	for _, name := range names {
 		if s := b.f.step(name); s != nil {
 			s.PeakMiB = max(s.PeakMiB, peak)
-			s.Parts = parts.perDocument(b.o.docs * int64(b.o.runs))
+			s.Parts = parts.perDocument(b.o.docs * int64(runs))
 		}
 	}
 	return nil

@@ -67,11 +67,24 @@ func TestTypes(t *testing.T) {
 	}
 	values := []any{
 		1.5, 3.0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.SmallestNonzeroFloat64, "ä\x00€", "", d("b", 1, "a", bson.A{}), d(),
-		bson.Binary{Subtype: 0, Data: []byte{1, 2}}, bson.Binary{Subtype: 2, Data: []byte{1, 2}}, bson.Binary{Subtype: 4, Data: make([]byte, 16)}, bson.Binary{Subtype: 255, Data: []byte{}},
-		bson.Undefined{}, oid, true, false, bson.DateTime(-1), bson.DateTime(math.MaxInt64), bson.DateTime(math.MinInt64), bson.Null{}, bson.Regex{Pattern: "a/b", Options: "im"},
-		bson.DBPointer{DB: "a.b", Pointer: oid}, bson.JavaScript("x"), bson.Symbol("s"), bson.CodeWithScope{Code: "y", Scope: d("z", 1)},
-		int32(math.MinInt32), int64(math.MaxInt64), int64(1), bson.Timestamp{T: math.MaxUint32, I: 7}, dec("1.10"), dec("-0"), dec("NaN"), dec("-Infinity"), dec("9.999999999999999999999999999999999E+6144"), dec("1E-6176"),
-		bson.MinKey{}, bson.MaxKey{}, bson.A{1, bson.A{2, d()}}, bson.A{},
+		bson.Binary{Subtype: 0, Data: []byte{1, 2}},
+		bson.Binary{Subtype: 2, Data: []byte{1, 2}},
+		bson.Binary{Subtype: 4, Data: make([]byte, 16)},
+		bson.Binary{Subtype: 255, Data: []byte{}},
+		bson.Undefined{},
+		oid, true, false, bson.DateTime(-1), bson.DateTime(math.MaxInt64), bson.DateTime(math.MinInt64),
+		bson.Null{},
+		bson.Regex{Pattern: "a/b", Options: "im"},
+		bson.DBPointer{DB: "a.b", Pointer: oid},
+		bson.JavaScript("x"), bson.Symbol("s"),
+		bson.CodeWithScope{Code: "y", Scope: d("z", 1)},
+		int32(math.MinInt32), int64(math.MaxInt64), int64(1),
+		bson.Timestamp{T: math.MaxUint32, I: 7},
+		dec("1.10"), dec("-0"), dec("NaN"), dec("-Infinity"), dec("9.999999999999999999999999999999999E+6144"), dec("1E-6176"),
+		bson.MinKey{},
+		bson.MaxKey{},
+		bson.A{1, bson.A{2, d()}},
+		bson.A{},
 	}
 	for i, v := range values {
 		in, err := bson.Marshal(d("_id", i, "v", v, "after", 1))

@@ -68,7 +68,7 @@ func pebbleOptions(o Options, fs vfs.FS, h *health) *pebble.Options {
 		L0CompactionThreshold:       4,
 		L0CompactionFileThreshold:   500,
 		L0StopWritesThreshold:       100,
-		LBaseMaxBytes:               128 << 20,
+		LBaseMaxBytes:               512 << 20,
 		MaxOpenFiles:                1000,
 		BytesPerSync:                1 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },

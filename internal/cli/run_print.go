@@ -274,6 +274,9 @@ func agrees(row bench.Row) string {
 
 // effect says what the row's options did on this server.
 func effect(row bench.Row) string {
+	if row.NoEffect != nil {
+		return strings.TrimSuffix(row.NoEffect.Option, "Mode") + ": none" // there is little room
+	}
 	var did []string
 	switch {
 	case row.Covered != nil && *row.Covered:
@@ -284,8 +287,6 @@ func effect(row bench.Row) string {
 		did = append(did, "index")
 	}
 	switch {
-	case row.NoEffect != nil:
-		did = append(did, strings.TrimSuffix(row.NoEffect.Option, "Mode")+": none") // there is little room
 	case row.Mode == "":
 	case row.Mode == "js":
 		did = append(did, "js")

@@ -116,9 +116,11 @@ type server struct {
 // spawn starts the program on dir and does not wait for it to be ready.
 func spawn(t testing.TB, dir, socket string) (*server, io.Reader) {
 	t.Helper()
-	args := []string{"serve", "--data-dir", dir, "-o", "json", "--port", "0"}
+	args := []string{"serve", "--data-dir", dir, "-o", "json"}
 	if socket != "" {
 		args = append(args, "--socket", socket)
+	} else {
+		args = append(args, "--port", "0")
 	}
 	s := &server{cmd: command(t, args...)}
 	s.cmd.Stderr = &s.stderr

@@ -152,6 +152,9 @@ func (v *values) split(c *Chunk, data []byte, final bool) (int, *RecordError) {
 			for ok && colon < len(data) && isSpace(data[colon]) {
 				colon++
 			}
+			if ok && (end-i < 2 || data[end-1] != '"') {
+				return wrong(i, "a name without its closing quote")
+			}
 			if !ok || colon == len(data) {
 				if final {
 					return wrong(len(data), "the file ends inside a document")

@@ -60,7 +60,7 @@ func (db *DB) parseIndex(ns NS, spec bsonx.Doc) (*Index, error) {
 	if key.IsMissing() {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "the 'key' field is a required property of an index specification")
 	}
-	if ix.Name == "" || ix.Name == "*" {
+	if ix.Name == "" || ix.Name == "*" || strings.IndexByte(ix.Name, 0) >= 0 { // it is a field's name in statistics
 		return nil, mongoerr.New(mongoerr.CannotCreateIndex, "the index name %q is not valid", ix.Name)
 	}
 	if err := ix.parseKey(key.Doc()); err != nil {

@@ -273,6 +273,7 @@ func TestCatalog(t *testing.T) {
 		`{"key":{"c":0},"name":"c"}`:                       mongoerr.CannotCreateIndex,
 		`{"key":{"c":"hashed"},"name":"c"}`:                mongoerr.CannotCreateIndex,
 		`{"key":{},"name":"c"}`:                            mongoerr.CannotCreateIndex,
+		"{\"key\":{\"c\":1},\"name\":\"c\\u0000d\"}":       mongoerr.CannotCreateIndex, // statistics have a field of that name
 		`{"key":{"a..b":1},"name":"c"}`:                    mongoerr.CannotCreateIndex,
 		`{"key":{"_id":1},"name":"_id_"}`:                  0,
 	} {

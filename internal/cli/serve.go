@@ -95,11 +95,12 @@ func (a *app) runServe(ctx context.Context, flags *pflag.FlagSet, o serveOptions
 		a.tell("%s "+format, append([]any{a.env.Now().UTC().Format(time.RFC3339)}, args...)...)
 	}
 	c.Ready = func(s target.Serving) {
-		a.tellServing(s)
+		// Before the address, which is what a caller waits for.
 		if o.auth && o.socket == "" && !loopback(o.bind) {
 			a.tell("what goes over the network is not encrypted")
 		}
 		a.tell("embedded engine, data in %s; interrupt to stop", c.DataDir)
+		a.tellServing(s)
 	}
 	return target.Serve(ctx, c)
 }

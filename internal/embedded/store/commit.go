@@ -14,10 +14,15 @@ const maxBatch = 1 << 30
 
 // apply makes a batch visible and queues it for the log; acknowledge waits for the log.
 // The caller holds the lock of what the batch changes.
-func (db *DB) apply(b *pebble.Batch) (err error) {
-	if err := db.health.err(); err != nil {
+func (db *DB) apply(b *pebble.Batch) error {
+	if err := db.waitForRoom(); err != nil {
 		return err
 	}
+	return db.applyNow(b)
+}
+
+// applyNow is apply by one who has waited for room.
+func (db *DB) applyNow(b *pebble.Batch) (err error) {
 	if b.Len() > maxBatch {
 		return mongoerr.New(mongoerr.ExceededMemoryLimit, "one write changes %d MiB, the most is %d MiB: split it up", b.Len()>>20, maxBatch>>20)
 	}
@@ -53,9 +58,12 @@ func (db *DB) acknowledge(b *pebble.Batch, sync bool) error {
 func (db *DB) publish(b *pebble.Batch, change func(*catalog) *catalog) error {
 	_ = b.Set(metaKey("next"), binary.AppendUvarint(nil, db.nextID), nil)
 	next := change(db.cat.Load())
+	if err := db.waitForRoom(); err != nil {
+		return err
+	}
 	db.snapMu.Lock()
 	defer db.snapMu.Unlock()
-	if err := db.apply(b); err != nil {
+	if err := db.applyNow(b); err != nil {
 		return err
 	}
 	db.cat.Store(next)

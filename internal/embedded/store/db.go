@@ -34,6 +34,7 @@ type DB struct {
 	p      *pebble.DB
 	po     *pebble.Options
 	health *health
+	room   *room
 	tmp    string
 	info   *lockInfo // nil when there is no lock file
 
@@ -49,7 +50,8 @@ type DB struct {
 	snaps  sync.WaitGroup // open snapshots
 
 	stop    chan struct{}
-	stopped chan struct{}
+	stopped chan struct{} // syncLoop has ended
+	watched chan struct{} // room.watch has ended
 }
 
 // semaphore is a mutex that can be waited for with a context.
@@ -89,7 +91,7 @@ func Open(o Options) (*DB, error) {
 	h := &health{log: logf, dir: o.Dir}
 	db := &DB{
 		o: o, health: h, fs: &dataFS{FS: base, health: h, dir: o.Dir}, tmp: base.PathJoin(o.Dir, "tmp"),
-		ddl: newSemaphore(), stop: make(chan struct{}), stopped: make(chan struct{}),
+		room: newRoom(), ddl: newSemaphore(), stop: make(chan struct{}), stopped: make(chan struct{}), watched: make(chan struct{}),
 	}
 	if err := base.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", o.Dir, wrapIO(err))
@@ -115,7 +117,7 @@ func (db *DB) open() (err error) {
 	if err := checkLog(db.fs, db.o.Dir); err != nil {
 		return err
 	}
-	db.po = pebbleOptions(db.o, db.fs, db.health)
+	db.po = pebbleOptions(db.o, db.fs, db.health, db.room)
 	if db.p, err = openPebble(db.o.Dir, db.po, db.health); err != nil {
 		return blameLog(db.fs, db.o.Dir, err)
 	}
@@ -143,6 +145,10 @@ func (db *DB) open() (err error) {
 	db.cat.Store(cat)
 	db.fs.running.Store(true)
 	go db.syncLoop()
+	go func() {
+		defer close(db.watched)
+		db.room.watch(db.p, db.stop)
+	}()
 	return nil
 }
 
@@ -289,6 +295,7 @@ func (db *DB) Close() error {
 		err = errors.Join(err, db.p.Flush()) // so that the next Open has little to replay
 	}
 	db.fs.running.Store(false)
+	<-db.watched // what kept it from an answer now fails
 	err = errors.Join(err, closePebble(db.p))
 	err = errors.Join(err, db.fs.syncLogs())
 	db.fs.closeMark()

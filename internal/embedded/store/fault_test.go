@@ -25,6 +25,7 @@ type faults struct {
 	part    string
 	percent int
 	err     error
+	delay   time.Duration // before it fails
 	mu      sync.Mutex
 	rng     *rand.Rand
 }
@@ -44,6 +45,7 @@ func (f *faults) MaybeError(op errorfs.Op) error {
 			return nil
 		}
 	}
+	time.Sleep(f.delay)
 	return f.err
 }
 
@@ -76,10 +78,11 @@ func TestFullDisk(t *testing.T) {
 	for _, tc := range []struct {
 		part    string
 		percent int
-	}{{"", 100}, {".log", 100}, {".sst", 100}, {"MANIFEST", 100}, {"", 30}, {".log", 50}} {
-		t.Run(fmt.Sprintf("%s %d", tc.part, tc.percent), func(t *testing.T) {
+		delay   time.Duration // gives writers the time to fill all memtables before they can know
+	}{{"", 100, 0}, {".log", 100, 0}, {".sst", 100, 0}, {"MANIFEST", 100, 0}, {"", 30, 0}, {".log", 50, 0}, {".sst", 100, time.Second}, {"MANIFEST", 100, time.Second}} {
+		t.Run(fmt.Sprintf("%s %d %s", tc.part, tc.percent, tc.delay), func(t *testing.T) {
 			mem := vfs.NewMem()
-			f := &faults{part: tc.part, percent: tc.percent, err: syscall.ENOSPC, rng: rand.New(rand.NewPCG(1, 2))}
+			f := &faults{part: tc.part, percent: tc.percent, delay: tc.delay, err: syscall.ENOSPC, rng: rand.New(rand.NewPCG(1, 2))}
 			db := openFaulty(t, mem, f)
 			mustIndex(t, db, testNS, `{"key":{"a":1},"name":"a"}`)
 			var mu sync.Mutex

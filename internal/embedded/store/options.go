@@ -54,27 +54,28 @@ const (
 // The format is the newest without sync offsets in the log: those promise that
 // what is before them is on stable storage, which a log that is synced every 100 ms can't
 // promise, and after a power cut they would make a lost tail look like corruption.
-func pebbleOptions(o Options, fs vfs.FS, h *health) *pebble.Options {
+func pebbleOptions(o Options, fs vfs.FS, h *health, r *room) *pebble.Options {
 	mem := defaultMemTable
 	if o.memTableBytes > 0 {
 		mem = o.memTableBytes
 	}
+	r.memTable = int64(mem)
 	po := &pebble.Options{
 		FS:                          fs,
 		FormatMajorVersion:          pebble.FormatColumnarBlocks,
 		CacheSize:                   o.CacheBytes,
 		MemTableSize:                uint64(mem),
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: neverStop,
 		L0CompactionThreshold:       4,
 		L0CompactionFileThreshold:   500,
-		L0StopWritesThreshold:       100,
+		L0StopWritesThreshold:       neverStop,
 		LBaseMaxBytes:               512 << 20,
 		MaxOpenFiles:                1000,
 		BytesPerSync:                1 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		FlushDelayDeleteRange:       defaultFlushDelay,
 		Logger:                      pebbleLogger{h},
-		EventListener:               listener(h),
+		EventListener:               listener(h, r),
 	}
 	if po.CacheSize <= 0 {
 		po.CacheSize = defaultCache
@@ -105,8 +106,8 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.h.opening.Load().failed(err)
 }
 
-func listener(h *health) *pebble.EventListener {
-	return &pebble.EventListener{
+func listener(h *health, r *room) *pebble.EventListener {
+	l := &pebble.EventListener{
 		BackgroundError: func(err error) {
 			// A damaged table is the matter of those who read it; what can't be written concerns all who write.
 			if pebble.IsCorruptionError(err) || errors.Is(err, pebble.ErrCancelledCompaction) {
@@ -121,4 +122,6 @@ func listener(h *health) *pebble.EventListener {
 		},
 		DiskSlow: func(pebble.DiskSlowInfo) {},
 	}
+	r.listen(l)
+	return l
 }

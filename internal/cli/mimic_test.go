@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +12,6 @@ import (
 	"mrbench/internal/mimic"
 	"mrbench/internal/mongofake"
 )
-
-// compatURI names the variable with a real server that takes the mimic's place where that makes sense.
-const compatURI = "MRBENCH_COMPAT_URI"
 
 // uniques fills test.uniques with n documents of 20 keys, past the mimic.
 func uniques(t *testing.T, m *mimic.Server, n int) {
@@ -133,34 +129,6 @@ func shardUniques(t *testing.T, m *mimic.Server) {
 	} {
 		if err := admin.RunCommand(t.Context(), cmd).Err(); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// The rows of a real server agree, and those that it is known to ignore are marked.
-func TestRunOnARealServer(t *testing.T) {
-	uri := os.Getenv(compatURI)
-	if uri == "" {
-		t.Skip(compatURI + " is not set: no real server is asked")
-	}
-	ns := "mrbench_compat.uniques"
-	s := newSession(t)
-	if code, _, stderr := s.run("seed", "--uri", uri, "--ns", ns, "--docs", "20000", "--drop"); code != 0 {
-		t.Fatal(stderr)
-	}
-	defer s.run("clean", "--data", "--uri", uri)
-	for _, more := range [][]string{nil, {"--out-db", "mrbench_compat"}, {"--out-db", "mrbench_compat_out"}} {
-		r, code, stderr := ladderOn(t, uri, append([]string{"--ns", ns}, more...)...)
-		if code != 0 {
-			t.Fatalf("%v: exit code %d: %s", more, code, stderr)
-		}
-		for _, row := range r.Rows {
-			if row.Skipped == "" && row.Answer == nil {
-				t.Errorf("%v, %s: %s", more, row.ID, row.Error)
-			}
-			if row.NoEffect != nil && !strings.Contains(stderr, row.ID+": ") {
-				t.Errorf("%v, %s is marked, and nothing was said", more, row.ID)
-			}
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Config struct {
 	// Sink gets the results batch by batch; called from several goroutines, one at a time per part. The
 	// documents are valid during the call only. May be nil. An error ends the run.
 	Sink func(part int, results []bson.Raw) error
+	// Gate is asked before each part's pipeline is sent. It blocks while the server is too busy; its error fails the run. done is
+	// called when the last result is with Sink. May be nil: no limit.
+	Gate func(ctx context.Context) (done func(), err error)
 	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
 	// time. May be nil.
 	OnStart, OnPart func(Part)
@@ -89,6 +92,13 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	err = splitter.Each(ctx, x.pieces(), max(c.Threads, 1), func(ctx context.Context, i, thread int) error {
 		p := &rep.Parts[i]
+		if x.Gate != nil {
+			done, err := x.Gate(ctx)
+			if err != nil {
+				return err
+			}
+			defer done()
+		}
 		began := time.Now()
 		p.Start, p.Thread = began.Sub(start).Seconds(), thread
 		tell(c.OnStart, *p)

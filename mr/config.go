@@ -1,6 +1,7 @@
 package mr
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,6 +48,9 @@ type Config struct {
 	// Comment tags the commands where the server allows (4.4 and later), default Prefix. Commands with it are
 	// killed when the run fails, so it must be the run's own.
 	Comment string
+	// Gate is asked before each part's command is sent. It blocks while the server is too busy; its error fails the run. done is
+	// called when the command has ended. May be nil: no limit.
+	Gate func(ctx context.Context) (done func(), err error)
 	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
 	// time. May be nil.
 	OnStart, OnPart func(Part)

@@ -126,6 +126,13 @@ func (r *runner) runParts(ctx context.Context) error {
 func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 	p, job := r.planPart(i)
 	p.Thread = thread
+	if r.Gate != nil {
+		done, err := r.Gate(ctx)
+		if err != nil {
+			return p, err
+		}
+		defer done()
+	}
 	if r.OnStart != nil {
 		r.mu.Lock()
 		r.OnStart(p)

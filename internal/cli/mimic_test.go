@@ -122,6 +122,7 @@ func shardUniques(t *testing.T, m *mimic.Server) {
 	key := func(n int) bson.D { return bson.D{{Key: "dim0", Value: n}} }
 	admin := m.Client(t).Database("admin")
 	for _, cmd := range []bson.D{
+		{{Key: "enableSharding", Value: "test"}},
 		{{Key: "shardCollection", Value: "test.uniques"}, {Key: "key", Value: key(1)}},
 		{{Key: "split", Value: "test.uniques"}, {Key: "middle", Value: key(6)}},
 		{{Key: "split", Value: "test.uniques"}, {Key: "middle", Value: key(14)}},

@@ -60,6 +60,14 @@ func codeName(code int32) string {
 		return "IllegalOperation"
 	case 23:
 		return "AlreadyInitialized"
+	case 46:
+		return "LockBusy"
+	case 70:
+		return "ShardNotFound"
+	case 72:
+		return "InvalidOptions"
+	case 117:
+		return "ConflictingOperationInProgress"
 	case 26:
 		return "NamespaceNotFound"
 	case 59:

@@ -35,6 +35,8 @@ type Config struct {
 	NoScripting bool
 	// SplitVector is the code that the command is refused with: 13, 20 or 59; 0 runs it.
 	SplitVector int32
+	// Balancer is the mode of a cluster's balancer at the start: "full", "autoSplitOnly", or "off", the default.
+	Balancer string
 	// Auth has clients log in; there is the user root with password root and the role root.
 	Auth bool
 }
@@ -50,6 +52,8 @@ type Server struct {
 	mu     sync.Mutex
 	faults []*Fault
 	log    []mongofake.Command
+
+	orphans map[string]int64 // by namespace and shard
 }
 
 // Start runs a mimic until the test ends.
@@ -62,10 +66,11 @@ func Start(t testing.TB, c Config) *Server {
 	if n, err := fmt.Sscanf(c.Version, "%d.%d", &s.major, &s.minor); n != 2 {
 		t.Fatalf("version %q: %v", c.Version, err)
 	}
+	dir := t.TempDir() // before the server's own cleanup, so that it is removed when the server has ended
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	t.Cleanup(func() { cancel(); work.Wait() })
-	serve := target.ServeConfig{DataDir: t.TempDir(), Version: "test", Network: "tcp", Address: "127.0.0.1:0", Auth: c.Auth}
+	serve := target.ServeConfig{DataDir: dir, Version: "test", Network: "tcp", Address: "127.0.0.1:0", Auth: c.Auth}
 	if c.Auth {
 		serve.Login = target.Login{User: "root", Password: "root"}
 	}

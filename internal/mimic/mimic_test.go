@@ -112,6 +112,9 @@ func TestChunksByUUID(t *testing.T) {
 	t.Parallel()
 	for version, byUUID := range map[string]bool{"4.4.29": false, "5.0.3": true} {
 		c := Start(t, Config{Version: version, Topology: Mongos}).Client(t)
+		if err := c.Database("admin").RunCommand(t.Context(), bson.D{{Key: "enableSharding", Value: "d"}}).Err(); err != nil {
+			t.Fatal(err)
+		}
 		err := c.Database("admin").RunCommand(t.Context(), bson.D{{Key: "shardCollection", Value: "d.c"}, {Key: "key", Value: bson.D{{Key: "k", Value: 1}}}}).Err()
 		if err != nil {
 			t.Fatal(err)
@@ -172,6 +175,7 @@ func TestRouterCounts(t *testing.T) {
 		}
 	}
 	k := func(n int) bson.D { return bson.D{{Key: "k", Value: n}} }
+	admin(bson.D{{Key: "enableSharding", Value: "d"}})
 	admin(bson.D{{Key: "shardCollection", Value: "d.u"}, {Key: "key", Value: k(1)}})
 	admin(bson.D{{Key: "split", Value: "d.u"}, {Key: "middle", Value: k(3)}})
 	admin(bson.D{{Key: "moveChunk", Value: "d.u"}, {Key: "find", Value: k(7)}, {Key: "to", Value: "s2"}})

@@ -48,7 +48,6 @@ func recordings(t *testing.T, file string) []recording {
 
 // notMimicked are commands, or with a dot fields of replies, that the mimic leaves to the engine, and why.
 var notMimicked = map[string]string{
-	"collStats":        "nothing in mrbench reads the statistics of each shard",
 	"dbStats":          "nothing in mrbench reads the statistics of each shard",
 	"aggregate":        "the engine's cursors have a router's shape; $out into a sharded collection and explain have not",
 	"update":           "nothing in mrbench updates documents of a collection that others made",
@@ -159,6 +158,10 @@ func replay(t *testing.T, c recording, client *mongo.Client) {
 		at := fmt.Sprintf("step %d, %v", i, step.Cmd)
 		at = at[:min(len(at), 150)]
 		if ok, _ := step.Reply.Lookup("ok").DoubleOK(); ok == 0 {
+			if name == "collStats" {
+				t.Logf("%s: statistics of what is not there are the engine's", at)
+				continue
+			}
 			code, _ := step.Reply.Lookup("code").AsInt64OK()
 			ce, isCommand := err.(mongo.CommandError) //nolint:errorlint // nothing wraps it
 			if !isCommand || int64(ce.Code) != code {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -23,6 +24,9 @@ func (s *Server) config(coll string) *mongo.Collection {
 }
 
 func (s *Server) makeShards(ctx context.Context) error {
+	if err := s.startsBalancing(ctx); err != nil {
+		return err
+	}
 	for _, name := range shardNames {
 		_, err := s.config("shards").InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: s.shardHost(name)}, {Key: "state", Value: int32(1)}})
 		if err != nil {
@@ -68,8 +72,8 @@ func (s *Server) router(ctx context.Context, c mongofake.Command) (bson.D, error
 			err = cur.All(ctx, &docs)
 		}
 		return bson.D{{Key: "shards", Value: docs}, {Key: "ok", Value: 1.0}}, err
-	case "balancerStatus":
-		return bson.D{{Key: "mode", Value: "off"}, {Key: "inBalancerRound", Value: false}, {Key: "numBalancerRounds", Value: int64(1)}, {Key: "ok", Value: 1.0}}, nil
+	case "balancerStatus", "balancerStart", "balancerStop":
+		return s.balancer(ctx, c.Name)
 	case "getParameter":
 		if c.Body.Lookup("featureCompatibilityVersion").Type != 0 {
 			return bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "no option found to get"}}, nil
@@ -88,6 +92,8 @@ func (s *Server) router(ctx context.Context, c mongofake.Command) (bson.D, error
 		return s.split(ctx, c)
 	case "moveChunk":
 		return s.move(ctx, c)
+	case "collStats":
+		return s.collStats(ctx, c)
 	}
 	return nil, nil
 }
@@ -98,15 +104,8 @@ func (s *Server) shardCommand(ctx context.Context, c mongofake.Command) (bson.D,
 	if err := bson.Unmarshal(c.Body.Lookup("key").Document(), &key); err != nil {
 		return nil, err
 	}
-	if len(key) == 0 {
-		return refuse(2, "Shard key is empty"), nil
-	}
-	have, err := s.sharded(ctx, ns)
-	if err != nil {
-		return nil, err
-	}
-	if have != nil {
-		return refuse(23, "sharding already enabled for collection "+ns), nil
+	if own, err := s.refuseSharding(ctx, c, ns, key); own != nil || err != nil {
+		return own, err
 	}
 	initial, _ := c.Body.Lookup("numInitialChunks").AsInt64OK()
 	if err := s.shard(ctx, ns, key, initial); err != nil {
@@ -124,6 +123,9 @@ func (s *Server) shard(ctx context.Context, ns string, key bson.D, chunks int64)
 	db, name := splitNS(ns)
 	index := mongo.IndexModel{Keys: key}
 	hashed := key[0].Value == "hashed"
+	if hashed && chunks == 0 {
+		chunks = int64(2 * len(shardNames))
+	}
 	if hashed {
 		index.Keys = bson.D{{Key: key[0].Key, Value: int32(1)}} // the engine has no hashed index
 	}
@@ -235,11 +237,14 @@ func (s *Server) move(ctx context.Context, c mongofake.Command) (bson.D, error) 
 	if err != nil || coll == nil {
 		return refuse(118, ns+" is not sharded"), err
 	}
-	x, err := s.chunkOf(ctx, coll, c.Body.Lookup("find"))
-	if err != nil {
-		return nil, err
+	x, own, err := s.movedChunk(ctx, coll, c)
+	if own != nil || err != nil {
+		return own, err
 	}
 	to, _ := c.Body.Lookup("to").StringValueOK()
+	if !slices.Contains(shardNames, to) {
+		return refuse(70, "Could not move chunk in '"+ns+"' to shard '"+to+"' because that shard does not exist"), nil
+	}
 	_, err = s.config("chunks").UpdateOne(ctx, bson.D{{Key: "_id", Value: x.ID}}, bson.D{{Key: "$set", Value: bson.D{{Key: "shard", Value: to}}}})
 	return bson.D{{Key: "millis", Value: int32(1)}, {Key: "ok", Value: 1.0}}, err
 }
@@ -332,11 +337,15 @@ func (s *Server) routerReply(ctx context.Context, c mongofake.Command, d bson.D)
 			return d, err
 		}
 		counts, err := s.perShard(ctx, coll, c.Body.Lookup("query"))
-		shards := bson.D{}
+		shards, total := bson.D{}, int32(0)
 		for _, n := range counts {
+			if q, ok := c.Body.Lookup("query").DocumentOK(); !ok || len(q) == 5 { // unfiltered: from metadata
+				n.n += s.orphansOf(coll.NS, n.shard)
+			}
 			shards = append(shards, bson.E{Key: n.shard, Value: int32(n.n)})
+			total += int32(n.n)
 		}
-		return append(bson.D{{Key: "shards", Value: shards}}, d...), err
+		return append(bson.D{{Key: "shards", Value: shards}}, replace(d, "n", total)...), err
 	case "drop":
 		return d, s.forget(ctx, bson.D{{Key: "_id", Value: namespace(c)}})
 	case "dropDatabase":

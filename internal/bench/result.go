@@ -102,7 +102,20 @@ type Split struct {
 	Imbalance    float64 `json:"imbalance"` // largest piece over the mean piece
 	Documents    int64   `json:"documents"` // of the collection; the pieces hold as many
 	Pieces       []Piece `json:"pieces"`
+	// Plan says that the ranges are those of a saved list; nil when they were cut for the run.
+	Plan *SplitPlan `json:"plan,omitempty"`
 }
+
+// SplitPlan is a saved list of ranges and the part of it that a run took.
+type SplitPlan struct {
+	ID     string `json:"id"`     // of the list
+	Ranges int    `json:"ranges"` // in the list
+	From   int    `json:"from"`   // taken, counted from 1
+	To     int    `json:"to"`     // the last one taken
+}
+
+// Partial says that other machines run the other ranges.
+func (p *SplitPlan) Partial() bool { return p != nil && p.To-p.From+1 < p.Ranges }
 
 // Skip is a strategy that was not used, and why.
 type Skip struct {

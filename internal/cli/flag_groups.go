@@ -7,6 +7,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows job"},
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
 		{"THE COLLECTION", "docs create-index"},
+		{"SEVERAL MACHINES", "plan take"},
 		{"WHAT IS KEPT", "save keep out-db dry-run"},
 	},
 	"tune": {

@@ -384,7 +384,7 @@ func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *
 
 // answers are the first row's and another row's, ascending by key.
 func (m *measurement) answers(ctx context.Context, row int, stored *mr.Report) (one, other iter.Seq2[bson.Raw, error]) {
-	one, other = aggregate.Results(ctx, m.pipeline(m.first)), aggregate.Results(ctx, m.pipeline(row))
+	one, other = aggregate.Results(ctx, m.onlyTaken(m.pipeline(m.first))), aggregate.Results(ctx, m.onlyTaken(m.pipeline(row)))
 	if m.stored != nil {
 		one = m.stored.Answer.Results(ctx, true)
 	}

@@ -41,6 +41,7 @@ type runOptions struct {
 	outDB       string
 	dryRun      bool
 	scheduleOptions
+	planOptions
 	sampleEvery time.Duration
 }
 
@@ -104,7 +105,8 @@ answers must be the same in every run.`,
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the ranges")
 	f.BoolVar(&o.ladder, "ladder", false, "measure all nine rows")
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
-	o.flags(c)
+	o.scheduleOptions.flags(c)
+	o.planOptions.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
@@ -141,6 +143,9 @@ func (o runOptions) check(cmd *cobra.Command) error {
 	case strings.ContainsAny(o.outDB, "/\\. \"$*<>:|?\x00") || len(o.outDB) > 63:
 		return usageError("--out-db %q: it is the name of a database", o.outDB)
 	}
+	if err := o.planOptions.check(cmd); err != nil {
+		return err
+	}
 	if o.noSort && o.sort && cmd.Flags().Changed("sort") {
 		return usageError("--sort and --no-sort exclude each other")
 	}
@@ -149,7 +154,13 @@ func (o runOptions) check(cmd *cobra.Command) error {
 
 func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	ctx := cmd.Context()
+	if err := a.readPlan(cmd, &o.planOptions); err != nil {
+		return err
+	}
 	job, err := a.jobOf(cmd, &o)
+	if err == nil {
+		err = firstError(o.fits(a), o.inRanges(o.variants()))
+	}
 	if err != nil {
 		return err
 	}
@@ -356,6 +367,9 @@ func (m *measurement) index(ctx context.Context) error {
 
 // split cuts the collection; without proof that the ranges cover it there is an error, and no row is run.
 func (m *measurement) split(ctx context.Context, wanted int) error {
+	if m.o.list != nil {
+		return m.provePlan(ctx)
+	}
 	rep, err := splitter.Split(ctx, splitter.Config{
 		Collection: m.coll, Key: m.app.common.key, Ranges: wanted, Strategy: m.o.strategy, Predicate: m.t.Predicate,
 	})

@@ -268,6 +268,9 @@ func (a *app) jobOf(cmd *cobra.Command, o *runOptions) (*runJob, error) {
 	named := slices.ContainsFunc([]string{"jsmode", "sort", "no-sort", "layout", "ranges", "rows", "ladder"}, cmd.Flags().Changed)
 	if !named {
 		o.rows = j.rows(a.common.key)
+		if o.take != (takeRange{}) {
+			o.rows = slices.DeleteFunc(o.rows, func(id string) bool { return !strings.Contains(id, "-ranges") })
+		}
 	}
 	return j, nil
 }

@@ -17,6 +17,7 @@ type splitOptions struct {
 	strategy string
 	then     []string
 	verbose  bool
+	save     string
 }
 
 var strategies = splitter.Strategies()
@@ -36,13 +37,20 @@ at random; walk, steps along the index, exact and with no rights beyond reading.
 		Example: `  mrbench split --ranges 8
   mrbench split --ranges 16 --strategy walk -o csv
   mrbench split -v                                   # and how many documents have which type of key
-  mrbench split --key country --then city            # cut within one country too`,
+  mrbench split --key country --then city            # cut within one country too
+  mrbench split --ranges 16 --save ranges.json       # for run --plan on several machines`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSplit(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.save != "" && len(o.then) > 0 {
+				return usageError("--save keeps ranges for run --plan, which has no use for those of --then; leave one of them out")
+			}
+			return a.runSplit(cmd.Context(), o)
+		},
 	}
 	intFlag(c, &o.ranges, "ranges", 8, 1, 10_000, "how many ranges are wanted; fewer come when there are fewer keys")
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the bounds")
 	fieldsFlag(c, &o.then, "then", "further fields of the key's index, by commas: cuts within one value of the key too, which suits jobs that group by all of them")
+	c.Flags().StringVar(&o.save, "save", "", "write the list of ranges to this `file`, for run --plan")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "count the documents by BSON type of the key too")
 	return c
 }
@@ -73,6 +81,11 @@ func (a *app) runSplit(ctx context.Context, o splitOptions) (err error) {
 	})
 	if err != nil {
 		return a.explain(err, t)
+	}
+	if o.save != "" {
+		if err := a.savePlan(o.save, t, rep); err != nil {
+			return err
+		}
 	}
 	r := splitResult{
 		Dataset: bench.Dataset{NS: a.common.ns.String(), Documents: rep.Total, Key: a.common.key},
@@ -143,16 +156,24 @@ const heavy = 1.5
 
 // proof says that the ranges hold the whole collection.
 func proof(s *bench.Split) string {
-	var held int64
-	for _, p := range s.Pieces {
-		held += p.Documents
-	}
+	held := held(s)
 	word := "ranges hold"
 	if len(s.Pieces) == 1 {
 		word = "range holds"
 	}
+	if p := s.Plan; p.Partial() {
+		return fmt.Sprintf("ranges %d to %d of the %d of list %s hold %s documents; the largest is %.2f times the mean; the others are not looked at",
+			p.From, p.To, p.Ranges, p.ID, report.Thousands(held), s.Imbalance)
+	}
 	return fmt.Sprintf("proof: %d %s %s of %s documents; the largest is %.2f times the mean", len(s.Pieces), word,
 		report.Thousands(held), report.Thousands(s.Documents), s.Imbalance)
+}
+
+func held(s *bench.Split) (documents int64) {
+	for _, p := range s.Pieces {
+		documents += p.Documents
+	}
+	return documents
 }
 
 // timeText is a time for a sentence.
@@ -165,6 +186,9 @@ func timeText(seconds float64) string {
 
 // found says how the bounds were found, and why not otherwise.
 func found(s *bench.Split) []string {
+	if s.Plan != nil {
+		return []string{fmt.Sprintf("the ranges are those of list %s, cut by %s; counting them took %s", s.Plan.ID, s.Strategy, timeText(s.CountSeconds))}
+	}
 	notes := []string{fmt.Sprintf("%s gave %s split keys in %s, the proof took %s", s.Strategy, report.Thousands(int64(s.SplitKeys)), timeText(s.Seconds), timeText(s.CountSeconds))}
 	for _, k := range s.Skipped {
 		notes = append(notes, fmt.Sprintf("%s was skipped: %s", k.Strategy, k.Reason))

@@ -58,12 +58,16 @@ func (o runOptions) variants() []variant {
 	if o.ladder {
 		return ladder
 	}
-	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1, js: o.jsmode}
+	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1 || o.list != nil, js: o.jsmode}
 	if named.ranges && o.layout == layoutSeparate && o.outDB == "" {
 		named.layout = mr.SeparateDatabases
 	}
 	named.id = named.name()
-	agg := ladder[slices.IndexFunc(ladder, func(v variant) bool { return v.id == "agg" })]
+	beside := "agg"
+	if o.take != (takeRange{}) {
+		beside = "agg-ranges" // the whole is not this run's
+	}
+	agg := ladder[slices.IndexFunc(ladder, func(v variant) bool { return v.id == beside })]
 	return []variant{named, agg}
 }
 

@@ -39,9 +39,6 @@ recorded in the data directory and still are the same collection (the same UUID)
   mrbench clean --data`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.formats("clean", formatTable, formatJSON); err != nil {
-				return err
-			}
 			return a.runClean(cmd.Context(), o)
 		},
 	}
@@ -239,16 +236,16 @@ func (c *cleaner) done(kind, name string, dropped bool, reason string) error {
 
 func cleanTable(items []cleaned, dryRun bool) *report.Table {
 	t := &report.Table{Columns: []report.Column{
-		{Title: "what", Left: true, Drop: 1}, {Title: "name", Left: true}, {Title: "", Name: "action", Left: true}, {Title: "why", Left: true},
+		{Title: "what", Left: true, Drop: 1}, {Title: "name", Left: true}, {Title: "action", Left: true}, {Title: "why", Left: true},
 	}}
 	n := 0
 	for _, i := range items {
-		action := "left alone"
+		action := "kept"
 		if i.Dropped {
 			n++
 			action = "dropped"
 			if dryRun {
-				action = "would be dropped"
+				action = "to drop"
 			}
 		}
 		t.Add(report.Str(i.Kind), report.Str(i.Name), report.Str(action), report.Str(i.Reason))

@@ -41,7 +41,7 @@ are not the same.
   mrbench compare main.ndjson --fail-if-slower 10%
   mrbench compare before.ndjson after.ndjson -o gobench | benchstat -col result -`,
 		Args: cobra.ArbitraryArgs,
-		Annotations: map[string]string{gobenchAnnotation: "yes", exitAnnotation: `  0  done
+		Annotations: map[string]string{exitAnnotation: `  0  done
   1  failed, or there is no row to compare
   2  wrong flag, argument or setting
   6  a row is slower than --fail-if-slower allows, and the difference is shown`},

@@ -67,6 +67,11 @@ func manualOf(c *cobra.Command) manual {
 	common := pflag.NewFlagSet("", pflag.ContinueOnError)
 	common.AddFlagSet(c.InheritedFlags())
 	common.AddFlagSet(c.PersistentFlags())
+	if f := common.Lookup("output"); f != nil && c.HasParent() {
+		own := *f
+		own.Usage, own.DefValue = outputUsage+strings.Join(formatsOf(c), ", "), formatsOf(c)[0]
+		common = withFlag(common, &own)
+	}
 	common.AddFlag(c.Flags().Lookup("help"))
 	m.flags = append(m.flags, flagGroup{commonFlags, common})
 	exits := c.Annotations[exitAnnotation]
@@ -107,4 +112,16 @@ func groupsOf(command string, flags *pflag.FlagSet) []flagGroup {
 		}
 	}
 	return kept
+}
+
+// withFlag is a set with one flag in place of that of the same name.
+func withFlag(set *pflag.FlagSet, own *pflag.Flag) *pflag.FlagSet {
+	out := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Name == own.Name {
+			f = own
+		}
+		out.AddFlag(f)
+	})
+	return out
 }

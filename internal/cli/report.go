@@ -41,7 +41,7 @@ With --out the format follows the file's name (.html, .md, .csv, .json, .txt) un
 			}
 			return nil
 		},
-		Annotations: map[string]string{htmlAnnotation: "yes", gobenchAnnotation: "yes", exitAnnotation: `  0  done
+		Annotations: map[string]string{exitAnnotation: `  0  done
   1  failed, or there is no result
   2  wrong flag, argument or setting`},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,27 +19,6 @@ import (
 	"mrbench/internal/target"
 )
 
-// Output formats.
-const (
-	formatTable    = "table"
-	formatJSON     = "json"
-	formatCSV      = "csv"
-	formatMarkdown = "markdown"
-	formatGobench  = "gobench" // lines that benchstat reads, of commands with gobenchAnnotation
-	formatHTML     = "html"    // a page, of commands with htmlAnnotation
-	formatMongosh  = "mongosh" // a pipeline, of commands with pipelineAnnotation
-	formatGo       = "go"      // the same
-)
-
-var allFormats = []string{formatTable, formatJSON, formatCSV, formatMarkdown, formatGobench, formatHTML, formatMongosh, formatGo}
-
-// Annotations of commands that have formats which others have not.
-const (
-	gobenchAnnotation  = "gobench"
-	htmlAnnotation     = "html"
-	pipelineAnnotation = "pipeline"
-)
-
 // common holds the flags of every command.
 type common struct {
 	uri     string
@@ -147,14 +126,8 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
-			if a.common.output == formatGobench && cmd.Annotations[gobenchAnnotation] == "" {
-				return usageError("--output %s: %s writes no times of runs; run, compare and report do", formatGobench, cmd.Name())
-			}
-			if a.common.output == formatHTML && cmd.Annotations[htmlAnnotation] == "" {
-				return usageError("--output %s: %s writes no pages; report makes one of a saved result", formatHTML, cmd.Name())
-			}
-			if o := a.common.output; (o == formatMongosh || o == formatGo) && cmd.Annotations[pipelineAnnotation] == "" {
-				return usageError("--output %s: %s writes no pipeline; translate does", o, cmd.Name())
+			if err := a.checkFormat(cmd); err != nil {
+				return err
 			}
 			if err := target.CheckURI(a.common.uri); err != nil {
 				return err
@@ -185,8 +158,8 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f.Var(&value[target.Namespace]{&c.ns, "database.collection", parseNamespace, target.Namespace.String}, "ns", "collection to work on")
 	f.Var(&value[string]{&c.key, "field", parseKey, same}, "key", "field whose values are counted, ranges are cut by and documents are seeded with")
 	f.StringVar(&c.dataDir, "data-dir", "", "`directory` for the embedded engine, results and records (default "+a.shownDataDir()+")")
-	f.VarP(&value[string]{&c.output, "format", parseFormat, same}, "output", "o", "output format: "+strings.Join(allFormats, ", "))
-	complete(root, "output", allFormats)
+	f.VarP(&value[string]{&c.output, "format", parseFormat, same}, "output", "o", outputUsage+strings.Join(allFormats, ", "))
+	completeFormats(root)
 	f.StringVar(&c.config, "config", "", "settings `file` (default mrbench.yaml here or in the user's configuration directory)")
 	f.DurationVar(&c.timeout, "timeout", target.DefaultTimeout, "how long to look for the server")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notices")
@@ -254,16 +227,6 @@ func (a *app) tell(format string, args ...any) {
 // insist writes a line that is said nowhere else, also with --quiet.
 func (a *app) insist(format string, args ...any) {
 	fmt.Fprintf(a.env.Stderr, format+"\n", args...)
-}
-
-// formats refuses output formats that a command does not have.
-func (a *app) formats(cmd string, allowed ...string) error {
-	for _, f := range allowed {
-		if a.common.output == f {
-			return nil
-		}
-	}
-	return usageError("--output %q: %s writes %s", a.common.output, cmd, strings.Join(allowed, ", "))
 }
 
 // print writes a result in the format asked for: v as JSON, the first table as CSV, all of them as text or Markdown.

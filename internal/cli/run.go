@@ -80,7 +80,7 @@ answers must be the same in every run.`,
   mrbench run --job job.js --ladder                a job of one's own (docs/jobs.md)
   mrbench run --ladder --uri mongodb://localhost --ns shop.orders --key customer`,
 		Args: noArgs,
-		Annotations: map[string]string{gobenchAnnotation: "yes", exitAnnotation: `  0  done, all answers agree
+		Annotations: map[string]string{exitAnnotation: `  0  done, all answers agree
   1  failed
   2  wrong flag, argument or setting
   3  some rows failed, the others are printed and saved

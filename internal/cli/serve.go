@@ -62,9 +62,6 @@ data directory of one's own.`,
 }
 
 func (a *app) runServe(ctx context.Context, flags *pflag.FlagSet, o serveOptions) error {
-	if err := a.formats("serve", formatTable, formatJSON); err != nil {
-		return err
-	}
 	if a.common.uri != "" {
 		return usageError("--uri: serve is for the embedded engine; a MongoDB server serves itself")
 	}

@@ -164,7 +164,7 @@ func TestUsageErrors(t *testing.T) {
 		{args: "run --ns config.x", want: "admin, config and local are refused"},
 		{args: "seed --key $x", want: `--key "$x": it is a field name`},
 		{args: "seed --ordered=perhaps", want: `--ordered "perhaps": it is true or false`},
-		{args: "seed -o csv", want: `--output "csv": seed writes table, json`},
+		{args: "seed -o csv", want: `--output csv: seed writes table, json`},
 		{args: "seed -o pdf", want: `--output "pdf": it is one of table, json, csv, markdown`},
 		{args: "seed extra", want: `seed takes no arguments, only flags; "extra" is one too many`},
 		{args: "split --strategy guess", want: `--strategy "guess": it is one of auto, splitVector, chunks, bucketAuto, sample, walk`},

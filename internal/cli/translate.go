@@ -56,7 +56,7 @@ docs/jobs.md explains job files, refusals and caveats.`,
 			}
 			return nil
 		},
-		Annotations: map[string]string{pipelineAnnotation: "yes", exitAnnotation: `  0  done
+		Annotations: map[string]string{exitAnnotation: `  0  done
   1  failed, or the job can't be translated
   2  wrong flag, argument or setting
   4  server not reachable
@@ -72,12 +72,6 @@ docs/jobs.md explains job files, refusals and caveats.`,
 }
 
 func (a *app) runTranslate(cmd *cobra.Command, o translateOptions, file string) error {
-	if !cmd.Flags().Changed("output") && a.common.output == formatTable {
-		a.common.output = formatMongosh
-	}
-	if err := a.formats("translate", formatMongosh, formatJSON, formatGo); err != nil {
-		return err
-	}
 	j, err := a.readJob(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError("%w", err)

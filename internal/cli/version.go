@@ -102,9 +102,6 @@ the versions of those parts that times and answers depend on.`,
 		Example: "  mrbench version\n  mrbench version -o json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := a.formats("version", formatTable, formatJSON); err != nil {
-				return err
-			}
 			b := readBuild()
 			if a.common.output == formatJSON {
 				return report.JSON(a.env.Stdout, b)

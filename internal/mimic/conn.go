@@ -107,6 +107,11 @@ func (s *Server) answer(ctx context.Context, client, engine net.Conn, m []byte) 
 
 // reply is the mimic's own answer, or the engine's with the changes of the version and topology.
 func (s *Server) reply(ctx context.Context, engine net.Conn, cmd mongofake.Command, m []byte) (any, error) {
+	if s.c.Own != nil {
+		if d := s.c.Own(ctx, cmd); d != nil {
+			return d, nil
+		}
+	}
 	own, body, err := s.own(ctx, cmd)
 	if err != nil {
 		return refuse(2, err.Error()), nil //nolint:nilerr // it is the reply

@@ -39,6 +39,12 @@ type Config struct {
 	Balancer string
 	// Auth has clients log in; there is the user root with password root and the role root.
 	Auth bool
+	// Address to listen on, a free port of this machine by default.
+	Address string
+	// NoShards leaves the cluster of a Mongos without shards.
+	NoShards bool
+	// Own answers a command instead of the mimic, when it is not nil and does not return nil.
+	Own func(ctx context.Context, c mongofake.Command) bson.D
 }
 
 // Server is a running mimic.
@@ -48,6 +54,9 @@ type Server struct {
 	address      string // of the mimic
 	engine       string // host:port of the engine
 	inside       *mongo.Client
+	listener     net.Listener
+	cancel       context.CancelFunc
+	work         sync.WaitGroup
 
 	mu     sync.Mutex
 	faults []*Fault
@@ -59,52 +68,76 @@ type Server struct {
 // Start runs a mimic until the test ends.
 func Start(t testing.TB, c Config) *Server {
 	t.Helper()
+	s, err := New(c, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// New runs a mimic with its data in a directory until Close.
+func New(c Config, dir string) (s *Server, err error) {
 	if c.Version == "" {
 		c.Version = "4.0.3"
 	}
-	s := &Server{c: c}
-	if n, err := fmt.Sscanf(c.Version, "%d.%d", &s.major, &s.minor); n != 2 {
-		t.Fatalf("version %q: %v", c.Version, err)
-	}
-	dir := t.TempDir() // before the server's own cleanup, so that it is removed when the server has ended
 	ctx, cancel := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	t.Cleanup(func() { cancel(); work.Wait() })
+	s = &Server{c: c, cancel: cancel}
+	if n, err := fmt.Sscanf(c.Version, "%d.%d", &s.major, &s.minor); n != 2 {
+		return nil, fmt.Errorf("version %q: %w", c.Version, err)
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
 	serve := target.ServeConfig{DataDir: dir, Version: "test", Network: "tcp", Address: "127.0.0.1:0", Auth: c.Auth}
 	if c.Auth {
 		serve.Login = target.Login{User: "root", Password: "root"}
 	}
 	ready, failed := make(chan string, 1), make(chan error, 1)
 	serve.Ready = func(v target.Serving) { ready <- v.URI }
-	work.Go(func() { failed <- target.Serve(ctx, serve) })
+	s.work.Go(func() { failed <- target.Serve(ctx, serve) })
 	select {
 	case uri := <-ready:
 		s.engine = strings.TrimPrefix(uri, "mongodb://")
 	case err := <-failed:
-		t.Fatal(err)
+		return nil, err
 	}
 	uri := "mongodb://" + s.engine + "/?directConnection=true"
 	if c.Auth {
 		uri = "mongodb://root:root@" + s.engine + "/?directConnection=true&authSource=admin"
 	}
-	var err error
 	if s.inside, err = mongo.Connect(ctx, options.Client().ApplyURI(uri)); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { _ = s.inside.Disconnect(context.Background()) })
-	if c.Topology == Mongos {
+	if c.Topology == Mongos && !c.NoShards {
 		if err := s.makeShards(ctx); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	address := "127.0.0.1:0"
+	if c.Address != "" {
+		address = c.Address
 	}
-	s.address = listener.Addr().String()
-	t.Cleanup(func() { _ = listener.Close() })
-	work.Go(func() { s.accept(ctx, listener) })
-	return s
+	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+		return nil, err
+	}
+	s.address = s.listener.Addr().String()
+	s.work.Go(func() { s.accept(ctx, s.listener) })
+	return s, nil
+}
+
+// Close ends the mimic and waits for what it was doing.
+func (s *Server) Close() {
+	if s.listener != nil {
+		_ = s.listener.Close()
+	}
+	if s.inside != nil {
+		_ = s.inside.Disconnect(context.Background())
+	}
+	s.cancel()
+	s.work.Wait()
 }
 
 // URI is the connection string, without a login.

@@ -12,10 +12,13 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"mrbench/internal/throwaway/fakemongod"
 )
 
 // TestMain lets the test's own program be mrbench, so that a process of it can be killed.
 func TestMain(m *testing.M) {
+	fakemongod.Main()
 	if os.Getenv("MRBENCH_BE_MRBENCH") != "" {
 		main()
 	}

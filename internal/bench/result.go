@@ -60,8 +60,9 @@ type Server struct {
 	Kind        string `json:"kind"`    // "mongodb" or "embedded"
 	Version     string `json:"version"` // as buildInfo says
 	WireVersion int32  `json:"wire_version"`
-	Topology    string `json:"topology"`          // "standalone", "replica set rs0", "sharded", "embedded"
-	Address     string `json:"address,omitempty"` // without credentials
+	Topology    string `json:"topology"`            // "standalone", "replica set rs0", "sharded", "embedded"
+	Address     string `json:"address,omitempty"`   // without credentials
+	Throwaway   bool   `json:"throwaway,omitempty"` // started by mrbench for this run alone
 }
 
 // Context is where and how the run was made.

@@ -141,6 +141,9 @@ func capabilityTable(d diagnosis) *report.Table {
 	if d.Server.Topology != d.Server.Kind {
 		parts = append(parts, d.Server.Topology)
 	}
+	if d.Server.Throwaway {
+		parts = append(parts, "throw-away")
+	}
 	if d.Storage != "" {
 		parts = append(parts, d.Storage)
 	}

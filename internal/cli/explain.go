@@ -16,6 +16,9 @@ func (a *app) explain(err error, t *target.Target) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*splitter.NoCollectionError](err); ok {
+		if t.Throwaway {
+			return withCode(exitFailed, "%s does not exist on a server that was just started: --docs 1e6 fills it first, with run and tune", e.NS)
+		}
 		return withCode(exitFailed, "%s does not exist on %s; fill it with: %s", e.NS, where(t), a.command("seed --docs 1e6"))
 	}
 	if e, ok := errors.AsType[*splitter.NoIndexError](err); ok {
@@ -47,7 +50,9 @@ func (a *app) command(s string) string {
 	if c.key != "dim0" {
 		args = append(args, "--key", c.key)
 	}
-	if c.uri != "" {
+	if c.private.mongod != "" {
+		args = append(args, "--mongod", shellWord(c.private.mongod), "--topology", c.private.topology.String())
+	} else if c.uri != "" {
 		args = append(args, "--uri", target.Redact(c.uri))
 	}
 	if c.dataDir != "" {

@@ -12,10 +12,14 @@ import (
 
 	"mrbench/internal/mimic"
 	"mrbench/internal/target"
+	"mrbench/internal/throwaway"
 )
 
 // compatURI names the variable with the connection string of a real server for realServerTests.
 const compatURI = "MRBENCH_COMPAT_URI"
+
+// compatMongod names the variable with the mongod, or "auto", of which servers are started for realServerTests.
+const compatMongod = "MRBENCH_COMPAT_MONGOD"
 
 // realServerTests hold on every server: a real MongoDB of any version and topology, and the mimic. They work in databases
 // of their own (ownDatabase), whose names no other has, and expect nothing of what else is on the server.
@@ -35,6 +39,31 @@ func TestOnARealServer(t *testing.T) {
 		}
 		onRealServer(t, uri)
 	})
+	for _, topology := range []string{"standalone", "replset", "sharded:2"} {
+		t.Run("mongod "+topology, func(t *testing.T) {
+			mongod := os.Getenv(compatMongod)
+			if mongod == "" {
+				t.Skip(compatMongod + " is not set: no mongod is started")
+			}
+			what, err := throwaway.ParseTopology(topology)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := throwaway.Start(t.Context(), throwaway.Config{
+				Mongod: mongod, Topology: what, StateDir: t.TempDir(), Tell: t.Logf,
+				Died: func(err *throwaway.DiedError) { t.Error(err) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Stop(); err != nil {
+					t.Error(err)
+				}
+			})
+			onRealServer(t, s.URI)
+		})
+	}
 	for _, c := range []struct {
 		name     string
 		topology mimic.Topology
@@ -98,11 +127,11 @@ func realLadder(t *testing.T, uri string) {
 	db := ownDatabase(t, uri)
 	ns := db + ".uniques"
 	s := newSession(t)
-	if code, _, stderr := s.run("seed", "--uri", uri, "--ns", ns, "--docs", "5000"); code != 0 {
+	if code, _, stderr := s.run("seed", "--uri", uri, "--ns", ns, "--docs", "2000"); code != 0 {
 		t.Fatal(stderr)
 	}
 	for _, more := range [][]string{nil, {"--out-db", db}, {"--out-db", ownDatabase(t, uri)}} {
-		r, code, stderr := ladderOn(t, uri, append([]string{"--ns", ns}, more...)...)
+		r, code, stderr := ladderOn(t, uri, append([]string{"--ns", ns, "--runs", "1", "--warmup", "0"}, more...)...)
 		if code != 0 {
 			t.Fatalf("%v: exit code %d: %s", more, code, stderr)
 		}

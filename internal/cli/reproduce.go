@@ -50,7 +50,7 @@ func (a *app) reproduce(r *bench.Result) string {
 // few numbers say all.
 func seedCommand(r *bench.Result) string {
 	s := r.Dataset.Spec
-	if s == nil || s.Generator != uniquesName || s.Digest != "" {
+	if s == nil || s.Generator != uniquesName || s.Digest != "" || r.Server.Throwaway { // run --docs does it there
 		return ""
 	}
 	words := []string{"mrbench", "seed", "--docs", fmt.Sprint(s.Documents)}

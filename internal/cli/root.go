@@ -17,11 +17,13 @@ import (
 
 	"mrbench/internal/report"
 	"mrbench/internal/target"
+	"mrbench/internal/throwaway"
 )
 
 // common holds the flags of every command.
 type common struct {
 	uri     string
+	private privateFlags
 	ns      target.Namespace
 	key     string
 	dataDir string
@@ -39,6 +41,8 @@ type app struct {
 	common   common
 	profiles profiles
 	monitor  *event.CommandMonitor        // of the next client; nil: none
+	private  *throwaway.Server            // of --mongod, once it is started
+	fail     context.CancelCauseFunc      // ends the work
 	above    atomic.Pointer[mpb.Progress] // the bars on Stderr that lines have to go above; nil when there are none
 }
 
@@ -50,9 +54,11 @@ func Run(ctx context.Context, env Env) int {
 	a := &app{env: env, v: newViper()}
 	ctx, stop := a.watch(ctx)
 	defer stop()
+	defer a.stopPrivate() // after a panic too
 	root := a.newRoot()
 	root.SetArgs(append([]string{}, env.Args...))
-	err := root.ExecuteContext(ctx)
+	err := a.diedMeanwhile(ctx, root.ExecuteContext(ctx))
+	a.stopPrivate()
 	if perr := a.profiles.stop(env.path); err == nil {
 		err = perr
 	}
@@ -72,6 +78,7 @@ func Run(ctx context.Context, env Env) int {
 // watch ends the context at the first signal. Signals are released then, so that a second one ends the process.
 func (a *app) watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	a.fail = cancel
 	if a.env.Signals == nil {
 		return ctx, func() { cancel(nil) }
 	}
@@ -98,8 +105,8 @@ func (a *app) newRoot() *cobra.Command {
 the same answer: mapReduce as written, sorted, in ranges, with separate output databases, with
 jsMode, and the aggregation pipeline that does the same.
 
-With --uri it works on a MongoDB server; without, on an embedded engine whose data is kept in the
-user's data directory. Settings come from flags, then MRBENCH_* variables (MRBENCH_DATA_DIR for
+With --uri it works on a MongoDB server; with --mongod on one that is started for this command and
+removed after it; without, on an embedded engine whose data is kept in the user's data directory. Settings come from flags, then MRBENCH_* variables (MRBENCH_DATA_DIR for
 --data-dir), then mrbench.yaml, which holds flags' names without dashes in front.`,
 		Example: `  mrbench seed --docs 1e6         fill test.uniques
   mrbench run --threads 4         one variant beside the aggregation
@@ -129,6 +136,9 @@ user's data directory. Settings come from flags, then MRBENCH_* variables (MRBEN
 			if err := a.checkFormat(cmd); err != nil {
 				return err
 			}
+			if err := a.checkPrivate(cmd); err != nil {
+				return err
+			}
 			if err := target.CheckURI(a.common.uri); err != nil {
 				return err
 			}
@@ -155,6 +165,7 @@ func (a *app) commonFlags(root *cobra.Command) {
 	c.key = "dim0"
 	c.output = formatTable
 	f.StringVar(&c.uri, "uri", "", "connection string (`uri`) of a MongoDB server; without it the embedded engine is used")
+	a.privateFlags(root)
 	f.Var(&value[target.Namespace]{&c.ns, "database.collection", parseNamespace, target.Namespace.String}, "ns", "collection to work on")
 	f.Var(&value[string]{&c.key, "field", parseKey, same}, "key", "field whose values are counted, ranges are cut by and documents are seeded with")
 	f.StringVar(&c.dataDir, "data-dir", "", "`directory` for the embedded engine, results and records (default "+a.shownDataDir()+")")
@@ -205,8 +216,12 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 	if err != nil && a.common.uri == "" {
 		return nil, err
 	}
+	uri, private, err := a.startPrivate(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
 	return target.Open(ctx, target.Config{
-		URI: a.common.uri, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor,
+		URI: uri, Throwaway: private, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor,
 		Notice: func(s string) { a.tell("%s", s) },
 	})
 }

@@ -280,7 +280,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.dataset(ctx); err != nil {
 		return err
 	}
-	r.Server = bench.Server{Kind: m.t.Kind, Version: m.t.Version, WireVersion: m.t.WireVersion, Topology: m.t.Topology, Address: m.t.Address}
+	r.Server = serverOf(m.t)
 	for _, v := range m.variants {
 		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1, NoEffect: m.effects.none[v.id]}
 		if v.ranges {

@@ -258,7 +258,7 @@ func (s *sweeping) verdict() error {
 }
 
 func serverOf(t *target.Target) bench.Server {
-	return bench.Server{Kind: t.Kind, Version: t.Version, WireVersion: t.WireVersion, Topology: t.Topology, Address: t.Address}
+	return bench.Server{Kind: t.Kind, Version: t.Version, WireVersion: t.WireVersion, Topology: t.Topology, Address: t.Address, Throwaway: t.Throwaway}
 }
 
 // observe begins to note the processor seconds of each load. The function that comes back ends it.

@@ -111,7 +111,7 @@ func New(c Config, dir string) (s *Server, err error) {
 	if s.inside, err = mongo.Connect(ctx, options.Client().ApplyURI(uri)); err != nil {
 		return nil, err
 	}
-	if c.Topology == Mongos && !c.NoShards {
+	if c.Topology == Mongos {
 		if err := s.makeShards(ctx); err != nil {
 			return nil, err
 		}

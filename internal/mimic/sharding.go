@@ -27,6 +27,9 @@ func (s *Server) makeShards(ctx context.Context) error {
 	if err := s.startsBalancing(ctx); err != nil {
 		return err
 	}
+	if s.c.NoShards {
+		return nil
+	}
 	for _, name := range shardNames {
 		_, err := s.config("shards").InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: s.shardHost(name)}, {Key: "state", Value: int32(1)}})
 		if err != nil {

@@ -31,6 +31,8 @@ type Config struct {
 	Timeout time.Duration
 	// Notice gets lines for a person, such as which engine is used. May be nil.
 	Notice func(string)
+	// Throwaway names the server that was started for this process alone; "" when it is another's.
+	Throwaway string
 	// Monitor hears of the client's commands. May be nil.
 	Monitor *event.CommandMonitor
 }
@@ -52,6 +54,8 @@ type Target struct {
 	Address string
 	// Identity tells servers apart: the same for the same hosts or directory.
 	Identity string
+	// Throwaway: the server is this process's own and removed with its data in the end.
+	Throwaway bool
 	// Predicate is the form of range filters that this server can use an index for.
 	Predicate splitter.Predicate
 
@@ -127,6 +131,9 @@ func connect(ctx context.Context, c Config, uri string) (*Target, error) {
 	}
 	t := &Target{Address: strings.Join(cs.Hosts, ",")}
 	t.Identity = "mongodb://" + t.Address
+	if c.Throwaway != "" { // another server may get its port
+		t.Identity, t.Throwaway = "throw-away:"+c.Throwaway, true
+	}
 	o := options.Client().ApplyURI(uri).SetAppName("mrbench " + c.Version)
 	if err := t.dial(ctx, c, o); err != nil {
 		return nil, err

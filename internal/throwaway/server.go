@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -95,6 +96,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	c.Tell("ready after %.1f s; it is stopped and removed in the end", time.Since(began).Seconds())
 	return s, nil
 }
+
+// Name is the name of the temporary directory, which no other server has.
+func (s *Server) Name() string { return filepath.Base(s.rec.dir) }
 
 // notice tells that a node ended that should run.
 func (s *Server) notice(n *node) {

@@ -16,7 +16,7 @@ func lead(r *bench.Result) string {
 		s = "One row on " + serverName(r)
 	}
 	if r.Server.Topology != "" && r.Server.Topology != r.Server.Kind {
-		s += " (" + r.Server.Topology + ")"
+		s += " (" + topology(r.Server) + ")"
 	}
 	if r.Context.Host != "" {
 		s += fmt.Sprintf(", measured from %s", r.Context.Host)
@@ -25,6 +25,13 @@ func lead(r *bench.Result) string {
 		s += r.Context.Started.UTC().Format(" on 2 January 2006, 15:04 UTC")
 	}
 	return s + "."
+}
+
+func topology(s bench.Server) string {
+	if s.Throwaway {
+		return s.Topology + ", thrown away after the run"
+	}
+	return s.Topology
 }
 
 func serverName(r *bench.Result) string {
@@ -144,7 +151,7 @@ func facts(r *bench.Result) []factGroup {
 		}
 	}
 	add("Data", data...)
-	add("Server", fact{"Kind", map[string]string{"embedded": "embedded engine of mrbench", "mongodb": "MongoDB"}[s.Kind]}, fact{"Version", s.Version}, fact{"Topology", s.Topology}, fact{"Address", s.Address}, fact{"Wire version", fmt.Sprint(s.WireVersion)})
+	add("Server", fact{"Kind", map[string]string{"embedded": "embedded engine of mrbench", "mongodb": "MongoDB"}[s.Kind]}, fact{"Version", s.Version}, fact{"Topology", topology(s)}, fact{"Address", s.Address}, fact{"Wire version", fmt.Sprint(s.WireVersion)})
 	host := []fact{{"Host", c.Host}, {"Processor", c.CPU}}
 	if c.CPUs > 0 {
 		host = append(host, fact{"Logical processors", fmt.Sprint(c.CPUs)})

@@ -66,7 +66,7 @@ type Report struct {
 }
 
 // Run executes the pipeline. Errors: *splitter.NoIndexError when Covered finds
-// no index, Sink's own, ctx's, server errors with the command and the range. The
+// no index, *splitter.KilledError, Sink's own, ctx's, server errors with the command and the range. The
 // report is not nil once a pipeline was started.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	x, err := prepare(ctx, c)
@@ -206,6 +206,9 @@ func (x *run) options() *options.AggregateOptions {
 // stream runs one range and hands its results on, a cursor's batch at a time.
 func (x *run) stream(ctx context.Context, p *Part) error {
 	where := func(err error) error {
+		if splitter.Killed(err) {
+			return &splitter.KilledError{What: "aggregate on " + x.ns, Index: p.Index, Range: p.Range, Err: err}
+		}
 		if p.Range.Everything() {
 			return fmt.Errorf("aggregate: %s: %w", x.ns, err)
 		}

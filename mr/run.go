@@ -31,7 +31,7 @@ type runner struct {
 // Run executes the job. On cancel or failure it kills what runs on the server
 // and waits for it; on cancel it returns ctx's error. A JavaScript error comes
 // back as *ScriptError with function, line and message. Other errors: *JSModeError, ErrAmbiguousKeys,
-// *OutputExistsError, *DuplicateKeysError, *CollisionError, server errors with the command and the
+// *OutputExistsError, *DuplicateKeysError, *CollisionError, *splitter.KilledError, server errors with the command and the
 // range. The report is not nil once something may have been written.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	c, err := c.withDefaults()
@@ -69,7 +69,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	rep.Parts = r.parts
 	if err == nil {
 		merging := time.Now()
-		err = r.merge(ctx, rep)
+		if err = r.merge(ctx, rep); splitter.Killed(err) {
+			err = &splitter.KilledError{What: "the merge of the parts", Err: err}
+		}
 		rep.MergeSeconds = time.Since(merging).Seconds()
 	}
 	rep.Seconds = time.Since(r.start).Seconds()
@@ -158,6 +160,9 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 		raw, err = r.Client.Database(r.DB).RunCommand(ctx, command(r.Coll, job, query, out, false, r.Comment, r.server.WireVersion)).Raw()
 	}
 	if err != nil {
+		if splitter.Killed(err) {
+			return p, &splitter.KilledError{What: "mapReduce on " + r.DB + "." + r.Coll, Index: i, Range: p.Range, Err: err}
+		}
 		return p, r.explain(err, p.Range)
 	}
 	p.Seconds = time.Since(began).Seconds()

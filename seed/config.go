@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -62,7 +63,12 @@ type Config struct {
 	// Save keeps checkpoints: it is called before the first insert, a few times a second, and once more at
 	// the end, never from two goroutines at once. It gets a copy. Its error stops the load. It is not called for a generator, for what
 	// can't be read twice (source.NotResumable), or with write concern 0. May be nil.
-	Save     func(*Checkpoint) error
+	Save func(*Checkpoint) error
+	// Gate is asked before each insert is sent. It blocks while the server is too busy; its error stops the load. done is called when
+	// the insert has ended. May be nil: no limit.
+	Gate func(ctx context.Context) (done func(), err error)
+	// Comment tags the inserts where the server allows (4.4 and later). "" none.
+	Comment  string
 	Verbose  bool           // Progress tells of each writer
 	Progress func(Progress) // called about 5 times a second, never from two goroutines at once; may be nil
 }
@@ -84,7 +90,7 @@ type Progress struct {
 
 // WriterProgress is what one writer did and does.
 type WriterProgress struct {
-	Doing              string  // "waiting" (for documents), "inserting", "retrying", "ended"
+	Doing              string  // "waiting" (for documents), "inserting", "retrying", "held back" (by Gate), "ended"
 	Batches, Documents int64   // acknowledged
 	LastMS, MeanMS     float64 // of a batch
 }

@@ -13,6 +13,7 @@ import (
 type limits struct {
 	count int // documents
 	bytes int // of documents
+	wire  int // version of the protocol
 }
 
 // commandReserve is kept free in a message for the command around the documents.
@@ -33,6 +34,9 @@ func askLimits(ctx context.Context, db *mongo.Database) (limits, error) {
 	// What the protocol has always allowed, for a server that does not say.
 	l := limits{count: 1000, bytes: 16 << 20}
 	message := 48000000
+	if n, ok := raw.Lookup("maxWireVersion").AsInt64OK(); ok {
+		l.wire = int(n)
+	}
 	if n, ok := raw.Lookup("maxWriteBatchSize").AsInt64OK(); ok && n > 0 {
 		l.count = int(n)
 	}

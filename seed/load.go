@@ -134,8 +134,16 @@ func (l *load) newSender() *sender {
 
 // send sends a batch and counts it.
 func (l *load) send(ctx, sendCtx context.Context, s *sender, w *worker, latency *hdrhistogram.Histogram) error {
-	w.doing.Store(doesSend)
 	defer w.doing.Store(doesWait)
+	if l.c.Gate != nil {
+		w.doing.Store(doesPause)
+		done, err := l.c.Gate(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	w.doing.Store(doesSend)
 	s.onRetry = func(err error) {
 		l.retries.add(err)
 		w.doing.Store(doesRetry)

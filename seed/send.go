@@ -59,7 +59,11 @@ func (s *sender) send(ctx, sendCtx context.Context) (o outcome, err error) {
 // command inserts the documents at some places, or all.
 func (s *sender) command(ctx context.Context, todo []int) error {
 	if s.wc.unacknowledged {
-		_, err := s.coll.InsertMany(ctx, s.docs, options.InsertMany().SetOrdered(s.ordered))
+		o := options.InsertMany().SetOrdered(s.ordered)
+		if s.comment != "" {
+			o.SetComment(s.comment)
+		}
+		_, err := s.coll.InsertMany(ctx, s.docs, o)
 		if err == nil || errors.Is(err, mongo.ErrUnacknowledgedWrite) {
 			clear(s.docs)
 			s.docs = s.docs[:0]

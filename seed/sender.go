@@ -23,6 +23,7 @@ type sender struct {
 	ordered bool
 	wc      concern
 	lim     limits
+	comment string // "" none, or the server takes none
 
 	buf   []byte       // the insert command, documents last
 	head  int          // where the documents array's length stands
@@ -40,6 +41,9 @@ type sender struct {
 	resumed bool        // documents of an earlier run may be there
 	onRetry func(error) // before a batch is sent again
 }
+
+// wireComments is the version of the protocol, of MongoDB 4.4, from which inserts take a comment.
+const wireComments = 9
 
 func newSender(c Config, wc concern, lim limits) *sender {
 	s := &sender{
@@ -61,6 +65,10 @@ func newSender(c Config, wc concern, lim limits) *sender {
 	s.buf = bsoncore.AppendStringElement(s.buf, "insert", c.Collection.Name())
 	s.buf = bsoncore.AppendBooleanElement(s.buf, "ordered", c.Ordered)
 	s.buf = bsoncore.AppendDocumentElement(s.buf, "writeConcern", wc.doc)
+	if lim.wire >= wireComments && c.Comment != "" {
+		s.comment = c.Comment
+		s.buf = bsoncore.AppendStringElement(s.buf, "comment", c.Comment)
+	}
 	var head int32
 	head, s.buf = bsoncore.AppendArrayElementStart(s.buf, "documents")
 	s.head = int(head)

@@ -18,6 +18,7 @@ const (
 	doesWait int32 = iota
 	doesSend
 	doesRetry
+	doesPause
 	doesEnd
 )
 
@@ -27,6 +28,8 @@ func doingText(what int32) string {
 		return "inserting"
 	case doesRetry:
 		return "retrying"
+	case doesPause:
+		return "held back"
 	case doesEnd:
 		return "ended"
 	}

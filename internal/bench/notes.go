@@ -114,6 +114,9 @@ func (r *Row) notes(base string, warmup int) (notes []Note) {
 	add := func(kind string, round int, value float64, format string, args ...any) {
 		notes = append(notes, Note{kind, r.ID, round, value, fmt.Sprintf(format, args...)})
 	}
+	if r.PausedRuns > 0 {
+		add(NotePaused, 0, r.PausedSeconds, "%s", r.pauseText())
+	}
 	first := firstRun(r.Seconds.All)
 	if first > 0 {
 		add(NoteFirstRun, 1, first, "the first run of %s took %.1f times the median of the rest: warm up with --warmup %d", r.ID, first, warmup+1)

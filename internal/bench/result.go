@@ -159,6 +159,11 @@ type Row struct {
 	Skipped  string    `json:"skipped"` // why the row was not run here; "" it was
 	Error    string    `json:"error"`   // why the row failed; "" it did not
 
+	// PausedSeconds is the sum of its runs': times that hold pauses are not to be compared.
+	PausedSeconds float64  `json:"paused_seconds,omitempty"`
+	PausedRuns    int      `json:"paused_runs,omitempty"`
+	PausedFor     []string `json:"paused_for,omitempty"`
+
 	Usage *Usage `json:"usage,omitempty"` // amounts are medians, peaks the highest of all runs
 	Parts []Part `json:"parts,omitempty"` // of the last run
 }
@@ -229,6 +234,7 @@ const (
 	NoteOutlier  = "outlier"       // a run is far from the others
 	NoteFewRuns  = "few_runs"      // too few runs for an interval
 	NoteNoisy    = "noisy"         // the interval is wide; Value is how many runs in all would make it narrow
+	NotePaused   = "paused"        // times hold pauses for the sake of others; Value is how many seconds
 	NoteSame     = "no_difference" // not shown to be faster or slower than the first row
 )
 
@@ -290,6 +296,9 @@ type Sample struct {
 	Covered       *bool    `json:"covered"`
 	OutputDBs     int      `json:"output_dbs"`
 	Answer        *Answer  `json:"answer"`
+	// PausedSeconds of Seconds, at least one of the run's commands was held back for the sake of others, for these reasons.
+	PausedSeconds float64  `json:"paused_seconds,omitempty"`
+	PausedFor     []string `json:"paused_for,omitempty"`
 	Retried       string   `json:"retried,omitempty"` // why a first try failed: the server went away; this is the second
 	Usage         *Usage   `json:"usage,omitempty"`
 	Parts         []Part   `json:"parts,omitempty"`

@@ -66,6 +66,7 @@ func (r *Row) Fill(o *Outcome) {
 	r.MergeSeconds = medianOf(merge)
 	r.ServerSeconds = medianOf(server)
 	r.Usage = usageOf(o.Samples)
+	r.addPauses(o.Samples)
 	if n := len(o.Samples); n > 0 {
 		last := o.Samples[n-1]
 		r.Counts, r.Mode, r.IndexUsed, r.Covered = last.Counts, last.Mode, last.IndexUsed, last.Covered

@@ -73,6 +73,9 @@ func (c *comparison) warnBetween(i, j int, old, new *bench.Result) {
 		if o == nil || o.Seconds == nil || n.Seconds == nil {
 			continue
 		}
+		if o.PausedRuns > 0 || n.PausedRuns > 0 {
+			c.warning("times of %s hold pauses for the sake of others%s, %.3g s and %.3g s: they are not to be compared", n.ID, of, o.PausedSeconds, n.PausedSeconds)
+		}
 		differ("the number of ranges of "+n.ID, o.Ranges, n.Ranges)
 		differ("the number of threads of "+n.ID, o.Threads, n.Threads)
 		if a, b := o.Answer, n.Answer; a != nil && b != nil && *a != *b {

@@ -158,7 +158,8 @@ func capabilityTable(d diagnosis) *report.Table {
 		t.Add(report.Str(c.Name), report.Str(string(c.State)), report.Str(c.Reason))
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("a document holds %s, a message %s, a batch %s documents at most",
-		report.Bytes(d.Limits.Document).Text, report.Bytes(d.Limits.Message).Text, report.Thousands(d.Limits.Batch)))
+		report.Bytes(d.Limits.Document).Text, report.Bytes(d.Limits.Message).Text, report.Thousands(d.Limits.Batch)),
+		"what mrbench runs here is found by db.currentOp({appName: /^mrbench/}) and stopped by db.killOp(opid): see docs/production.md")
 	return t
 }
 

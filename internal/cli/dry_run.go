@@ -109,6 +109,7 @@ func (m *measurement) planRows(ctx context.Context) error {
 		d.command("admin", bson.D{{Key: "serverStatus", Value: 1}}, false, "")
 		d.command("admin", bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$currentOp", Value: bson.D{}}}}}, {Key: "cursor", Value: bson.D{}}}, false, "")
 	}
+	m.o.planLimits(d, m.t, m.o.threads, "range")
 	d.line("// after a failure or Ctrl-C: killOp of operations that carry the run's names, mrbench_%s_…", m.out.run)
 	d.line("// each row is sent %s", plural(m.o.runs+m.o.warmup, "time"))
 	if m.out.db != "" {
@@ -272,6 +273,7 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 		d.line("// %s exists: if it holds documents, seed ends here, unless --drop or --append is given", a.common.ns)
 	}
 	if err == nil {
+		o.planLimits(d, t, o.writers, "batch")
 		err = a.planSeed(d, o, exists)
 	}
 	return firstError(err, a.printPlan(d))

@@ -6,13 +6,15 @@ var flagGroups = map[string][]struct{ title, names string }{
 	"run": {
 		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows job"},
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
+		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},
 		{"SEVERAL MACHINES", "plan take"},
-		{"WHAT IS KEPT", "save keep out-db dry-run"},
+		{"WHAT IS KEPT", "save keep out-db dry-run verbose"},
 	},
 	"tune": {
 		{"WHAT IS TRIED", "job rows max-threads strategy"},
 		{"HOW", "budget shuffle-seed"},
+		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},
 		{"WHAT IS KEPT", "save"},
 	},
@@ -20,6 +22,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},
 		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate resume count-only plan"},
 		{"HOW THEY ARE LOADED", "writers batch ordered write-concern retries index drop append verbose dry-run"},
+		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"A SWEEP", "sweep runs save"},
 	},
 }

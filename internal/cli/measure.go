@@ -15,6 +15,7 @@ import (
 	"mrbench/aggregate"
 	"mrbench/internal/bench"
 	"mrbench/internal/parity"
+	"mrbench/internal/polite"
 	"mrbench/internal/target"
 	"mrbench/internal/telemetry"
 	"mrbench/mr"
@@ -38,7 +39,8 @@ type measurement struct {
 	out      *outputs
 	job      *runJob
 	effects  effects
-	dry      *dryRun // nil: commands are sent
+	dry      *dryRun          // nil: commands are sent
+	governor *polite.Governor // nil: no limits
 
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
@@ -247,7 +249,7 @@ func (m *measurement) mapReduceConfig(row int) mr.Config {
 	c := mr.Config{
 		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
 		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
-		Prefix: m.out.prefix(row), OutDB: m.out.db,
+		Prefix: m.out.prefix(row), OutDB: m.out.db, Gate: gate(m.governor),
 	}
 	if !m.job.emits(m.app.common.key) {
 		c.KeyTypes = nil // they are another field's
@@ -340,7 +342,7 @@ func (m *measurement) pipeline(row int) aggregate.Config {
 	v := m.variants[row]
 	c := aggregate.Config{
 		Collection: m.coll, Pipeline: m.job.pipeline, Key: m.app.common.key,
-		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered,
+		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered, Gate: gate(m.governor),
 	}
 	if v.ranges {
 		c.Ranges = m.ranges

@@ -29,6 +29,8 @@ var realServerTests = []struct {
 	run   func(t *testing.T, uri string)
 }{
 	{"the rows of the ladder agree", nil, realLadder},
+	{"work is held back and limits that can not be watched are said", nil, realPolite},
+	{"a mapReduce that someone kills is a failed row", scripts, realKill},
 }
 
 func TestOnARealServer(t *testing.T) {

@@ -40,6 +40,7 @@ type app struct {
 	v        *viper.Viper
 	common   common
 	profiles profiles
+	appName  string                       // of the next client, by which the server knows what it runs; "" the program's
 	monitor  *event.CommandMonitor        // of the next client; nil: none
 	private  *throwaway.Server            // of --mongod, once it is started
 	fail     context.CancelCauseFunc      // ends the work
@@ -221,7 +222,7 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 		return nil, err
 	}
 	return target.Open(ctx, target.Config{
-		URI: uri, Throwaway: private, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor,
+		URI: uri, Throwaway: private, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor, AppName: a.appName,
 		Notice: func(s string) { a.tell("%s", s) },
 	})
 }

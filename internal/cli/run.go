@@ -40,8 +40,10 @@ type runOptions struct {
 	keep        bool
 	outDB       string
 	dryRun      bool
+	verbose     bool
 	scheduleOptions
 	planOptions
+	politeOptions
 	sampleEvery time.Duration
 }
 
@@ -113,6 +115,8 @@ answers must be the same in every run.`,
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	f.StringVar(&o.outDB, "out-db", "", "write outputs to collections of this `database`, mrbench_<run>_…, instead of databases of the run's own")
+	o.politeOptions.flags(c, "ranges")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how to find and stop the run's operations on the server")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
 	return c
 }
@@ -170,6 +174,9 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	started := a.env.Now()
 	id := newRunID(started)
+	a.appName = "mrbench run " + id
+	o.ranges = o.rangeCount()
+	o.cap(a, &o.threads, "threads")
 	if o.dryRun {
 		return a.dryRun(cmd, o, job, newOutputs(id, nil, createdIn(dir), a.env.Now))
 	}
@@ -204,6 +211,15 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	if err := m.prepare(ctx); err != nil {
 		return a.explain(err, t)
 	}
+	if o.verbose {
+		a.tell("%s", findText(t.AppName))
+	}
+	governor, end, err := o.govern(ctx, a, t, o.threads)
+	if err != nil {
+		return err
+	}
+	defer end()
+	m.governor = governor
 	defer m.cleanUp(ctx, &err)
 	return m.run(ctx)
 }
@@ -316,7 +332,7 @@ func (m *measurement) documents(ctx context.Context) error {
 			return &splitter.NoCollectionError{NS: a.common.ns.String()}
 		}
 		o := seedDefaults
-		o.docs = m.o.docs
+		o.docs, o.politeOptions = m.o.docs, m.o.politeOptions
 		if m.dry != nil {
 			m.dry.line("// %s does not exist: it is filled first; the rows depend on its documents, so the plan ends with that", a.common.ns)
 			return firstError(a.planSeed(m.dry, o, false), errPlanEnds)

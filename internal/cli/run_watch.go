@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrbench/internal/bench"
+	"mrbench/splitter"
 )
 
 // watched measures a row once while its progress is shown.
@@ -13,8 +14,13 @@ func (m *measurement) watched(ctx context.Context, row int, t bench.Turn) (bench
 	}
 	return m.withRetry(ctx, row, func() (bench.Sample, error) {
 		m.show.begin(ctx, turn{place: t.Order, round: t.Round, prefix: m.out.prefix(row)}, t.Row)
+		pausedIn(&bench.Sample{}, m.governor) // of a try before
 		s, err := m.measure(ctx, row, t.Warmup)
+		pausedIn(&s, m.governor)
 		m.show.end(err)
+		if splitter.Killed(err) {
+			m.app.tell("%s: %v: the row is failed and not run again, the others go on", m.variants[row].id, err)
+		}
 		return s, err
 	})
 }

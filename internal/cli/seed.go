@@ -81,6 +81,9 @@ and it says which. In write-concern, majority+j is majority,j.`,
 					}
 				}
 			}
+			if o.politeOptions.text() != "" && (len(o.sweep) > 0 || o.emit != "" || o.countOnly || o.plan > 0) {
+				return usageError("%s is for a load into a collection", o.politeOptions.text())
+			}
 			if len(o.sweep) > 0 {
 				return a.runSweep(cmd, o, args)
 			}
@@ -101,6 +104,8 @@ and it says which. In write-concern, majority+j is majority,j.`,
 			case o.countOnly || o.plan > 0:
 				return a.countFiles(cmd.Context(), o)
 			}
+			a.appName = "mrbench seed " + newRunID(a.env.Now())
+			o.cap(a, &o.writers, "writers")
 			if o.dryRun {
 				return a.drySeed(cmd.Context(), o)
 			}
@@ -121,6 +126,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	o.sourceOptions.flags(c)
 	o.loadFlags(c)
+	o.politeOptions.flags(c, "batches")
 	o.sweepOptions.flags(c)
 	return c
 }
@@ -132,8 +138,11 @@ type seedResult struct {
 	Keys        int64  `json:"keys,omitempty"`
 	Seed        uint64 `json:"seed"`
 	RejectsFile string `json:"rejects_file,omitempty"`
-	Complete    bool   `json:"complete"` // false when the load was interrupted or failed
-	Server      struct {
+	// PausedSeconds of the load, at least one writer was held back for the sake of others.
+	PausedSeconds float64  `json:"paused_seconds,omitempty"`
+	PausedFor     []string `json:"paused_for,omitempty"`
+	Complete      bool     `json:"complete"` // false when the load was interrupted or failed
+	Server        struct {
 		Kind    string `json:"kind"`
 		Version string `json:"version"`
 	} `json:"server"`

@@ -74,6 +74,15 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 			return cp.save(p)
 		}
 	}
+	governor, end, err := o.govern(ctx, a, t, o.writers)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	conf.Gate, conf.Comment = gate(governor), t.AppName
+	if o.verbose {
+		a.tell("%s", findText(t.AppName))
+	}
 	show, stop := a.seedProgress(a.common.ns.String())
 	conf.Progress = show
 	rep, err := seed.Run(ctx, conf)
@@ -94,7 +103,11 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 			err = cp.remove()
 		}
 	}
-	return a.resultOf(o, t, rep, bad, err == nil), err
+	r := a.resultOf(o, t, rep, bad, err == nil)
+	if governor != nil {
+		r.PausedSeconds, r.PausedFor = governor.Paused()
+	}
+	return r, err
 }
 
 // resultOf makes a report complete.

@@ -67,6 +67,9 @@ func seedTable(r *seedResult) *report.Table {
 	if r.Earlier > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("resumed: %s documents were loaded before, %s in all", report.Thousands(r.Earlier), report.Thousands(r.Earlier+r.Documents)))
 	}
+	if r.PausedSeconds > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("held back for %.3g s, which the time holds: %s", r.PausedSeconds, strings.Join(r.PausedFor, ", ")))
+	}
 	if r.Retries > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s sent again, the first because of: %s", batches(r.Retries), r.RetryError))
 	}

@@ -12,6 +12,7 @@ import (
 	"mrbench/internal/target"
 	"mrbench/seed"
 	"mrbench/seed/source"
+	"mrbench/splitter"
 )
 
 // checkResume finds what does not go together with --resume.
@@ -113,6 +114,9 @@ func (a *app) explainFill(err error, o seedOptions, c *checkpoints) error {
 	}
 	if e, ok := errors.AsType[*seed.DocumentError](err); ok && e.Code == 11000 && o.onDuplicate == string(seed.DuplicateStop) && !o.ordered {
 		return fmt.Errorf("%w; --on-duplicate skip leaves out and counts documents whose key is there", e)
+	}
+	if splitter.Killed(err) {
+		return fmt.Errorf("an insert was stopped on the server by someone (killOp, or the end of its session), so the load ends: %w", err)
 	}
 	return err
 }

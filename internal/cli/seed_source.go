@@ -33,7 +33,8 @@ type sourceOptions struct {
 	resume      bool
 	retries     int
 	verbose     bool
-	overwrite   bool
+	politeOptions
+	overwrite bool
 }
 
 const uniquesName = "uniques"

@@ -30,6 +30,8 @@ type tuneFlags struct {
 	createIndex bool
 	seed        uint64
 	save        string
+	verbose     bool
+	politeOptions
 }
 
 func (a *app) newTune() *cobra.Command {
@@ -81,6 +83,8 @@ own (mrbench_<run>_…), which are dropped, on Ctrl-C too; what is known by then
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the ranges")
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.Uint64Var(&o.seed, "shuffle-seed", 1, "of the order within rounds: a whole number")
+	o.politeOptions.flags(c, "ranges")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how to find and stop its operations on the server")
 	f.StringVar(&o.save, "save", "", "append what is measured to this `file` instead of a new one in the data directory")
 	return c
 }
@@ -104,6 +108,7 @@ type tuning struct {
 	router  bool  // the server is one
 	result  tuneResult
 	line    map[int]float64 // seconds by candidate, of the finals' round that is going on
+	paused  float64         // seconds that runs were held back
 	told    time.Time       // when such a line was written last
 }
 
@@ -115,6 +120,7 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 		return err
 	}
 	id := newRunID(a.env.Now())
+	a.appName = "mrbench tune " + id
 	s := &tuning{app: a, o: o}
 	if s.file, err = a.resultFile("tunings", id, o.save); err != nil {
 		return err
@@ -141,6 +147,15 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 	if err := s.prepare(ctx); err != nil {
 		return a.explain(err, s.t)
 	}
+	if o.verbose {
+		a.tell("%s", findText(s.t.AppName))
+	}
+	governor, end, err := o.govern(ctx, a, s.t, r.Threads)
+	if err != nil {
+		return err
+	}
+	defer end()
+	s.m.governor = governor
 	defer s.m.cleanUp(ctx, &err)
 	return s.run(ctx)
 }
@@ -202,6 +217,7 @@ func (s *tuning) prepare(ctx context.Context) error {
 // threads decides how many are tried at most.
 func (s *tuning) threads(ctx context.Context) {
 	r := &s.result
+	defer func() { s.o.cap(s.app, &r.Threads, "threads at most") }()
 	r.CPUs = serverCPUs(ctx, s.t)
 	if r.Threads = s.o.threads; r.Threads > 0 {
 		return
@@ -249,6 +265,9 @@ func (s *tuning) run(ctx context.Context) error {
 		Seed: s.o.seed, Done: s.done, Begin: s.begin, Now: a.env.Now,
 	})
 	s.tellLine()
+	if s.paused > 0 {
+		s.m.warn("runs were held back for %.3g s in all for the sake of others, which their times hold", s.paused)
+	}
 	s.m.agreement()
 	if errors.Is(stopped, errDiffer) {
 		stopped = nil // the verdict says it
@@ -292,6 +311,8 @@ func (s *tuning) measure(ctx context.Context, i int, share float64, final bool) 
 		m.job = whole.limited(max(1, int64(share*float64(s.matched))))
 	}
 	x, err := m.measure(ctx, i, !final || share < 1)
+	pausedIn(&x, m.governor)
+	s.paused += x.PausedSeconds
 	if err != nil {
 		return 0, 0, s.app.explain(err, s.t)
 	}

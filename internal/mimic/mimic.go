@@ -60,6 +60,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	faults []*Fault
+	load   func(mongofake.Command) Load
 	log    []mongofake.Command
 
 	orphans map[string]int64 // by namespace and shard

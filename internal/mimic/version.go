@@ -38,7 +38,14 @@ func (s *Server) own(ctx context.Context, c mongofake.Command) (own, body bson.D
 			return refuse(2, "no globalScriptEngine in $where parsing"), nil, nil
 		}
 	case "aggregate":
+		if own := s.waiting(c); own != nil {
+			return own, nil, nil
+		}
 		return s.stages(c), nil, nil
+	case "replSetGetConfig":
+		if s.c.Topology == ReplicaSet {
+			return s.setConfig(c), nil, nil
+		}
 	case "splitVector":
 		own, err := s.splitVector(ctx, c)
 		return own, nil, err
@@ -47,7 +54,7 @@ func (s *Server) own(ctx context.Context, c mongofake.Command) (own, body bson.D
 		case Mongos:
 			return bson.D{{Key: "info", Value: "mongos"}, {Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "replSetGetStatus is not supported through mongos"}}, nil, nil
 		case ReplicaSet:
-			return s.setStatus(), nil, nil
+			return s.withLag(c, s.setStatus()), nil, nil
 		case Standalone:
 			return refuse(76, "not running with --replSet"), nil, nil
 		}
@@ -95,7 +102,7 @@ func (s *Server) change(ctx context.Context, c mongofake.Command, d bson.D) (bso
 			d = replace(without(d, "storageEngine", "wiredTiger"), "process", "mongos")
 			return append(d[:len(d)-1:len(d)-1], bson.E{Key: "sharding", Value: bson.D{{Key: "configsvrConnectionString", Value: "cfg/" + s.address}}}, d[len(d)-1]), nil
 		}
-		return replace(replace(without(d, "mrbench"), "process", "mongod"), "version", s.c.Version), nil
+		return s.loaded(c, replace(replace(without(d, "mrbench"), "process", "mongod"), "version", s.c.Version)), nil
 	case "mapReduce", "mapreduce":
 		return s.mapReduceReply(ctx, c, d)
 	case "splitVector":

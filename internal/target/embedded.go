@@ -49,7 +49,8 @@ func openEmbedded(ctx context.Context, c Config) (*Target, error) {
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
 	c.Notice("embedded engine, data in " + dir)
-	o := options.Client().ApplyURI(engineURI).SetAppName("mrbench " + c.Version).SetDialer(engine)
+	o := options.Client().ApplyURI(engineURI).SetDialer(engine)
+	t.nameApp(c, o)
 	if err := t.dial(ctx, c, o); err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
@@ -63,7 +64,8 @@ func join(ctx context.Context, c Config, t *Target, locked *embedded.LockedError
 		return nil, &InUseError{Dir: t.Address, PID: locked.PID}
 	}
 	c.Notice(fmt.Sprintf("embedded engine, data in %s, served by process %d at %s", t.Address, locked.PID, locked.Address))
-	o := options.Client().ApplyURI(locked.Address).SetAppName("mrbench " + c.Version)
+	o := options.Client().ApplyURI(locked.Address)
+	t.nameApp(c, o)
 	token, err := embedded.Token(t.Address)
 	if err != nil {
 		return nil, &InUseError{Dir: t.Address, PID: locked.PID, Err: err}

@@ -27,6 +27,8 @@ type Config struct {
 	DataDir string
 	// Version is mrbench's own, told to the server.
 	Version string
+	// AppName is what the server knows the client by, in currentOp and its log, unless URI names one. "" is the program with its version.
+	AppName string
 	// Timeout for finding the server; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// Notice gets lines for a person, such as which engine is used. May be nil.
@@ -49,6 +51,7 @@ type Target struct {
 	Kind        string // MongoDB or Embedded
 	Version     string
 	WireVersion int32
+	AppName     string // what the server knows the client by
 	Topology    string // "standalone", "replica set NAME", "sharded", "embedded"
 	// Address is the hosts, or the engine's directory; never with credentials.
 	Address string
@@ -134,11 +137,24 @@ func connect(ctx context.Context, c Config, uri string) (*Target, error) {
 	if c.Throwaway != "" { // another server may get its port
 		t.Identity, t.Throwaway = "throw-away:"+c.Throwaway, true
 	}
-	o := options.Client().ApplyURI(uri).SetAppName("mrbench " + c.Version)
+	o := options.Client().ApplyURI(uri)
+	t.nameApp(c, o)
 	if err := t.dial(ctx, c, o); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// nameApp tells the server who it is that connects, unless the connection string does.
+func (t *Target) nameApp(c Config, o *options.ClientOptions) {
+	switch {
+	case o.AppName != nil && *o.AppName != "":
+	case c.AppName != "":
+		o.SetAppName(c.AppName)
+	default:
+		o.SetAppName("mrbench " + c.Version)
+	}
+	t.AppName = *o.AppName
 }
 
 // dial connects with o and learns what the server is.

@@ -1,0 +1,30 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+)
+
+// Pauses of the measured runs add up in the row, each reason once, and are noted.
+func TestPauses(t *testing.T) {
+	var r Row
+	r.ID = "agg"
+	r.Fill(&Outcome{Samples: []Sample{
+		{Seconds: 5, PausedSeconds: 2, PausedFor: []string{"queue 35 above 20"}},
+		{Seconds: 3},
+		{Seconds: 9, PausedSeconds: 6.5, PausedFor: []string{"queue 35 above 20", "a", "b", "c"}},
+	}})
+	if r.PausedSeconds != 8.5 || r.PausedRuns != 2 || !slices.Equal(r.PausedFor, []string{"queue 35 above 20", "a", "b", "c"}) {
+		t.Errorf("%+v", r)
+	}
+	res := Result{Rows: []Row{r}}
+	res.Annotate()
+	want := "agg was paused for 8.5 s in 2 of 3 runs, which its wall time holds: queue 35 above 20, a, b, and 1 more: not to be compared"
+	if i := slices.IndexFunc(res.Notes, func(n Note) bool { return n.Kind == NotePaused }); i < 0 || res.Notes[i].Text != want || res.Notes[i].Value != 8.5 {
+		t.Errorf("%+v", res.Notes)
+	}
+	r.Fill(&Outcome{Samples: []Sample{{Seconds: 5}}})
+	if r.PausedRuns != 0 || r.PausedSeconds != 0 || r.PausedFor != nil {
+		t.Errorf("%+v", r)
+	}
+}

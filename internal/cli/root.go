@@ -153,7 +153,7 @@ removed after it; without, on an embedded engine whose data is kept in the user'
 	root.SetHelpFunc(a.help)
 	a.commonFlags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newTune(), a.newStudy(), a.newTranslate(), a.newCompare(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
+	root.AddCommand(a.newSeed(), a.newSplit(), a.newRun(), a.newTune(), a.newStudy(), a.newTranslate(), a.newCompare(), a.newPredict(), a.newReport(), a.newDoctor(), a.newServe(), a.newClean(), a.newVersion(), a.newCompletion(), a.newGen())
 	a.helpCommand(root)
 	a.completeRest(root)
 	return root

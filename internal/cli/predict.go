@@ -162,32 +162,44 @@ func setupText(s scaling.Setup) string {
 	if s.Shards > 1 {
 		on = fmt.Sprintf("%d shards of %s", s.Shards, on)
 	}
-	return fmt.Sprintf("%s, %s on %s", some(s.Documents, "document"), some(s.Keys, "key"), on)
+	return fmt.Sprintf("%s, %s; %s, %s, %d at a time", some(s.Documents, "document"), some(s.Keys, "key"), on, plural(s.Ranges, "range"), s.Threads)
+}
+
+// timeColumn shows all times of a table alike. From a thousand seconds on, their fractions say nothing.
+func timeColumn(largest float64) (unit string, cell func(seconds float64) report.Cell) {
+	u := report.UnitFor(largest)
+	if largest < 1000 {
+		return u.Name, u.Time
+	}
+	return u.Name, func(s float64) report.Cell { return report.Fixed(s, 0) }
 }
 
 func (x prediction) table(network int) *report.Table {
-	var all []float64
+	largest := 0.0
 	for _, r := range x.Rows {
-		all = append(all, r.High)
+		largest = max(largest, r.High)
 	}
-	u := report.UnitFor(all...)
+	unit, time := timeColumn(largest)
 	t := &report.Table{
 		Title: "predicted: " + setupText(x.Setup),
 		Columns: []report.Column{
-			{Title: "row", Name: "id", Left: true}, {Title: "thr", Drop: 2}, {Title: "rng", Drop: 3}, {Title: u.Name}, {Title: "band"},
-			{Title: "merge " + u.Name, Drop: 4}, {Title: "speed-up"}, {Title: "to client", Drop: 5}, {Title: "bound by", Left: true, Drop: 1},
+			{Title: "row", Name: "id", Left: true}, {Title: "thr", Drop: 5}, {Title: "rng", Drop: 5}, {Title: unit}, {Title: "band"},
+			{Title: "merge " + unit, Drop: 3}, {Title: "speed-up"}, {Title: "to client", Drop: 4}, {Title: "bound by", Left: true, Drop: 1},
 		},
 	}
 	for _, r := range x.Rows {
 		merge, bytes := report.Missing(), report.Missing()
 		if r.Merge > 0 {
-			merge = u.Time(r.Merge)
+			merge = time(r.Merge)
 		}
 		if r.Bytes > 0 {
 			bytes = report.Bytes(int64(r.Bytes))
 		}
-		t.Add(report.Str(r.ID), report.Int(int64(r.Threads)), report.Int(int64(r.Ranges)), u.Time(r.Seconds), band(u, r), merge,
+		t.Add(report.Str(r.ID), report.Int(int64(r.Threads)), report.Int(int64(r.Ranges)), time(r.Seconds), band(time, r), merge,
 			report.Times(r.Speedup), bytes, report.Str(r.Bound))
+	}
+	if x.Setup.Shards > 1 {
+		t.Notes = append(t.Notes, "1 a shard: the command runs once on each shard, and then one shard puts the parts together")
 	}
 	if network > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("the client receives at most %s Mbit/s", report.Thousands(int64(network))))
@@ -199,24 +211,24 @@ func (x prediction) table(network int) *report.Table {
 	return t
 }
 
-func band(u report.Unit, r scaling.Prediction) report.Cell {
+func band(time func(float64) report.Cell, r scaling.Prediction) report.Cell {
 	if r.Low == r.High {
 		return report.Missing()
 	}
-	return report.Str(u.Time(r.Low).Text + " to " + u.Time(r.High).Text)
+	return report.Str(time(r.Low).Text + " to " + time(r.High).Text)
 }
 
 func (x predictionCheck) table() *report.Table {
-	var all []float64
+	largest := 0.0
 	for _, r := range x.Rows {
-		all = append(all, r.High, r.Measured)
+		largest = max(largest, r.High, r.Measured)
 	}
-	u := report.UnitFor(all...)
+	unit, time := timeColumn(largest)
 	t := &report.Table{
 		Title: "checked: " + setupText(x.Setup),
 		Columns: []report.Column{
-			{Title: "row", Name: "id", Left: true}, {Title: "thr", Drop: 2}, {Title: "rng", Drop: 3}, {Title: "predicted " + u.Name}, {Title: "band", Drop: 1},
-			{Title: "measured " + u.Name}, {Title: "ratio"}, {Title: "in band", Left: true},
+			{Title: "row", Name: "id", Left: true}, {Title: "thr", Drop: 2}, {Title: "rng", Drop: 3}, {Title: "predicted " + unit}, {Title: "band", Drop: 1},
+			{Title: "measured " + unit}, {Title: "ratio"}, {Title: "in band", Left: true},
 		},
 	}
 	for _, r := range x.Rows {
@@ -227,7 +239,7 @@ func (x predictionCheck) table() *report.Table {
 		case r.Low == r.High:
 			inside = report.Missing()
 		}
-		t.Add(report.Str(r.ID), report.Int(int64(r.Threads)), report.Int(int64(r.Ranges)), u.Time(r.Seconds), band(u, r.Prediction), u.Time(r.Measured),
+		t.Add(report.Str(r.ID), report.Int(int64(r.Threads)), report.Int(int64(r.Ranges)), time(r.Seconds), band(time, r.Prediction), time(r.Measured),
 			report.Fixed(r.Ratio, 2), inside)
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("ratio is predicted over measured; on the average they are a factor of %.2f apart", x.Error))

@@ -46,12 +46,25 @@ func (m *Model) remark(documents int) {
 	if len(steep) > 0 {
 		m.notes = append(m.notes, "grew faster than sorting does, as when memory runs short; the band's upper end goes on like that: "+strings.Join(steep, ", "))
 	}
+	if waited := m.waited(); len(waited) > 0 {
+		m.notes = append(m.notes, "waited for something (storage, or other work on the machine), which is taken to be so elsewhere; cores kept busy: "+strings.Join(waited, ", "))
+	}
 	for _, r := range m.results {
 		if t := r.Telemetry; t == nil || t.Server == bench.Elsewhere || t.Server == bench.Unknown {
 			m.notes = append(m.notes, fmt.Sprintf("the server's processors were not seen: it is taken to have %d, one for each command", m.cores))
 			break
 		}
 	}
+}
+
+// waited names rows of one command that did not keep one core busy.
+func (m *Model) waited() (rows []string) {
+	for _, c := range m.rows {
+		if p := c.last(); !p.inRanges && p.Shards == 1 && p.cpu > 0 && p.cpu < 0.8 {
+			rows = append(rows, fmt.Sprintf("%s %.2f", c.id, p.cpu))
+		}
+	}
+	return rows
 }
 
 // warnings are about what is asked for.

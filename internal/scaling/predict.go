@@ -117,7 +117,7 @@ func (c *costs) predict(s Setup, imbalance, bytesPerSecond float64) Prediction {
 	if !p.inRanges {
 		x.Merge = p.parts() * (c.fits[0][0] + c.fits[0][3]*p.doubled())
 	}
-	if last.Keys > 0 {
+	if last.Keys > 0 && last.received > float64(last.Keys) { // less is no answer: that stays on the server
 		x.Bytes = last.received / float64(last.Keys) * float64(p.Keys)
 	}
 	x.Bound = c.bound(&p, x)
@@ -133,7 +133,7 @@ func (c *costs) predict(s Setup, imbalance, bytesPerSecond float64) Prediction {
 // bound says what most of the time goes into.
 func (c *costs) bound(p *point, x Prediction) string {
 	fixed := c.fits[0][1] * p.commands() * p.share(c.busy)
-	cores := float64(p.Shards * p.Cores)
+	cores, at := float64(p.Shards*p.Cores), float64(min(p.Ranges, p.Threads))
 	work := "JavaScript"
 	switch lone(c.id) {
 	case "agg":
@@ -141,24 +141,22 @@ func (c *costs) bound(p *point, x Prediction) string {
 	case "agg-covered":
 		work = "index"
 	}
-	at := float64(min(p.Ranges, p.Threads))
-	each := ""
-	if p.Shards > 1 {
-		each = " a shard"
-	}
+	full := p.inRanges && (c.busy/cores >= p.waves() || at*c.busy >= 0.9*cores) || !p.inRanges && c.busy > 0.9*float64(p.Cores)
 	switch {
 	case x.Merge > x.Seconds/2:
 		return "merge on one shard"
 	case fixed > x.Seconds/2:
 		return "fixed costs"
-	case !p.inRanges && c.busy > 1.05*float64(p.Cores) || p.inRanges && c.busy/cores >= p.waves():
-		return fmt.Sprintf("%s on all %.0f cores", work, cores)
-	case !p.inRanges:
-		return work + " in one command" + each
-	case (p.imbalance-1)/float64(p.Ranges) > p.waves()/4:
+	case p.inRanges && (p.imbalance-1)/float64(p.Ranges) > max(p.waves(), c.busy/cores)/4:
 		return "the largest range"
-	case at*c.busy >= 0.9*cores:
-		return fmt.Sprintf("%s on all %.0f cores", work, cores)
+	case full && cores > 1:
+		return fmt.Sprintf("%s, all %.0f cores", work, cores)
+	case full:
+		return work + ", the only core"
+	case p.inRanges:
+		return fmt.Sprintf("%s, %.0f at a time", work, at)
+	case p.Shards > 1:
+		return work + ", 1 a shard"
 	}
-	return fmt.Sprintf("%s in %.0f commands at a time", work, at)
+	return work + ", 1 command"
 }

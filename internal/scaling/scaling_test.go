@@ -284,13 +284,14 @@ func TestBound(t *testing.T) {
 		row     int
 		want    string
 	}{
-		{"one command", m, Setup{}, 0, 0, "JavaScript in one command"},
-		{"one command a shard", m, Setup{Shards: 4, Cores: 8}, 0, 2, "grouping in one command a shard"},
+		{"one command", m, Setup{}, 0, 0, "JavaScript, 1 command"},
+		{"one command a shard", m, Setup{Shards: 4, Cores: 8}, 0, 2, "grouping, 1 a shard"},
 		{"merging what shards give", m, Setup{Shards: 40, Cores: 8, Keys: 9e5}, 0, 0, "merge on one shard"},
-		{"all cores", m, Setup{Documents: 1e7, Cores: 8}, 0, 1, "JavaScript on all 8 cores"},
-		{"few threads", m, Setup{Documents: 1e7, Cores: 8, Threads: 2, Ranges: 8}, 0, 3, "grouping in 2 commands at a time"},
+		{"all cores", m, Setup{Documents: 1e7, Cores: 8}, 0, 1, "JavaScript, all 8 cores"},
+		{"few threads", m, Setup{Documents: 1e7, Cores: 8, Threads: 2, Ranges: 8}, 0, 3, "grouping, 2 at a time"},
 		{"merge of ranges", m, Setup{Documents: 1e7, Shards: 8, Cores: 8}, 0, 1, "merge on one shard"},
 		{"small data", m, Setup{Documents: 1000, Keys: 10, Ranges: 64}, 0, 1, "fixed costs"},
+		{"a machine of one core", m, Setup{Cores: 1}, 0, 0, "JavaScript, the only core"},
 		{"uneven", mu, Setup{Documents: 1e7, Cores: 16, Ranges: 16, Threads: 16}, 0, 3, "the largest range"},
 		{"network", m, Setup{Documents: 1e7, Cores: 64}, 1e6, 3, "network"},
 	} {
@@ -304,6 +305,50 @@ func TestBound(t *testing.T) {
 	}
 	f, _ := m.Predict(Setup{Documents: 1e7, Cores: 64}, 1e6)
 	near(t, "seconds for 40 MB at 1 MB/s", f.Rows[3].Seconds, 40, 0.01)
+}
+
+// What a MongoDB 4.0.3 took on two cores for the ladder at 1,000,000 documents, in four threads, and at 10,000,000: rows in
+// ranges and those that read the index alone grow as documents do. The others outgrew memory, which one size can't tell.
+func TestMongoDB403(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		id           string
+		small, large float64 // seconds
+		least, most  float64 // of predicted over measured
+	}{
+		{"mr", 14.7, 225, 0.6, 0.7}, {"mr-sort", 7.3, 87, 0.8, 0.9}, {"mr-ranges", 5.3, 66, 0.75, 0.85}, {"mr-ranges-dbs", 5.9, 67, 0.85, 0.95},
+		{"mr-ranges-dbs-js", 4.2, 58, 0.65, 0.75}, {"agg", 1, 20.1, 0.45, 0.55}, {"agg-ranges", 0.71, 7, 0.95, 1.05},
+		{"agg-covered", 1.14, 12.3, 0.9, 1}, {"agg-covered-ranges", 0.68, 6.3, 1, 1.1},
+	}
+	result := func(documents int64, seconds func(i int) float64) *bench.Result {
+		r := &bench.Result{Dataset: bench.Dataset{NS: "test.uniques", Documents: documents, Key: "dim0"}, Server: bench.Server{Kind: "mongodb", Version: "4.0.3"}, Context: bench.Context{CPUs: 2}}
+		for i, x := range rows {
+			row := bench.Row{ID: x.id, Threads: 1, Ranges: 1, Answer: &bench.Answer{Keys: documents / 10}, Seconds: bench.Summarize([]float64{seconds(i)})}
+			if strings.Contains(x.id, "ranges") {
+				row.Threads, row.Ranges = 4, 4
+			}
+			r.Rows = append(r.Rows, row)
+		}
+		return r
+	}
+	small := result(1e6, func(i int) float64 { return rows[i].small })
+	large := result(1e7, func(i int) float64 { return rows[i].large })
+	c, err := fit(t, small).Check(large, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range c.Rows {
+		if x.Ratio < rows[i].least || x.Ratio > rows[i].most {
+			t.Errorf("%s: predicted %.1f s, measured %.1f s", x.ID, x.Seconds, x.Measured)
+		}
+	}
+	f, err := fit(t, small, large).Predict(Setup{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "mr (documents to the power of 1.18)") || !strings.Contains(notes, "agg (documents to the power of 1.30)") {
+		t.Error(notes)
+	}
 }
 
 func TestRefusals(t *testing.T) {

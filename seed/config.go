@@ -50,7 +50,7 @@ type Config struct {
 	Decoders     int            // goroutines that turn text into BSON; default one a processor, up to 8
 	OnDuplicate  OnDuplicate
 	Bad          func(*source.RecordError) error // takes a broken record, one at a time, and the load goes on; nil: it stops there
-	Append       bool                            // the collection may hold documents
+	Append       bool                            // the collection may hold documents, and others may load it at the same time
 	Writers      int                             // concurrent inserts, default 4
 	Batch        int                             // documents a batch, default 1000; cut down to what the server takes
 	Ordered      bool                            // the server stops a batch at its first error

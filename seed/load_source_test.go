@@ -141,6 +141,29 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
+// Several machines load folders of their own into one collection: what others add meanwhile is no error of this load.
+func TestOthersLoadToo(t *testing.T) {
+	coll := engine(t).Database("test").Collection("c")
+	path := file(t, "a.ndjson", "{\"_id\":1}\n{\"_id\":2}\n")
+	other := func(*seed.Checkpoint) error {
+		_, err := coll.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "of another machine"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}}, options.Update().SetUpsert(true))
+		return err
+	}
+	c := seed.Config{Collection: coll, Source: &source.Config{Paths: []string{path}}, Append: true, Save: other}
+	r, err := seed.Run(t.Context(), c)
+	if err != nil || r.Documents != 2 || r.Before != 0 || r.Counted != 3 || r.Others != 1 || r.Duplicates != 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+	c.Append = false
+	if _, err := coll.DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	var count *seed.CountError
+	if _, err = seed.Run(t.Context(), c); !errors.As(err, &count) || count.Expected != 2 || count.Counted != 3 {
+		t.Errorf("nobody said that others load too: %v", err)
+	}
+}
+
 func TestSourceRefusals(t *testing.T) {
 	s := &store{hold: 1}
 	for want, edit := range map[string]func(*seed.Config){

@@ -20,6 +20,7 @@ type Report struct {
 	BatchMaxMS         float64  `json:"batch_max_ms"`
 	Counted            int64    `json:"counted"`          // asked of the server afterwards
 	Before             int64    `json:"before,omitempty"` // documents that were there, with Append
+	Others             int64    `json:"others,omitempty"` // documents that others added meanwhile, with Append
 	Files              int      `json:"files,omitempty"`
 	Rejects            int64    `json:"rejects"`                  // broken records that Config.Bad took
 	Retries            int64    `json:"retries"`                  // batches sent again after a failure that passed

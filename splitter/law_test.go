@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,7 +84,8 @@ func names(s shape) string {
 type law struct {
 	coll *mongo.Collection
 	shape
-	keys [][]bson.RawValue // of each document, by _id
+	keys   [][]bson.RawValue // of each document, by _id
+	chunks []lawChunk
 }
 
 // fill draws the first field from the nth kind of values and the others from any, fewer ones.
@@ -155,23 +157,111 @@ func (l *law) shard(t *testing.T, r *rand.Rand) {
 	if _, err := config.Collection("collections").InsertOne(ctx, bson.D{{Key: "_id", Value: ns}, {Key: "key", Value: key}, {Key: "uuid", Value: id}}); err != nil {
 		t.Fatal(err)
 	}
-	var chunks []any
-	for n := range 40 {
-		least := bson.D{}
-		for i, f := range fields {
-			v := any(l.keys[r.IntN(len(l.keys))][i])
-			if n == 0 || v.(bson.RawValue).Type == 0 {
-				v = primitive.MinKey{}
-			} else if r.IntN(4) == 0 {
-				v = []any{primitive.MinKey{}, nil, int32(7), math.NaN(), "x", primitive.MaxKey{}}[r.IntN(6)]
+	l.chunks = []lawChunk{{lo: same(primitive.MinKey{}, len(fields))}}
+	for range 1 + r.IntN(40) {
+		var least []bson.RawValue
+		for i := range fields {
+			v := l.keys[r.IntN(len(l.keys))][i]
+			if r.IntN(4) == 0 {
+				v = value([]any{primitive.MinKey{}, nil, int32(7), math.NaN(), "x", primitive.MaxKey{}}[r.IntN(6)])
 			}
-			least = append(least, bson.E{Key: f, Value: v})
+			if v.Type == 0 || v.Type == bson.TypeUndefined {
+				v = value(nil)
+			}
+			least = append(least, v)
 		}
-		chunks = append(chunks, bson.D{{Key: "uuid", Value: id}, {Key: "min", Value: least}})
+		l.chunks = append(l.chunks, lawChunk{lo: least})
 	}
-	if _, err := config.Collection("chunks").InsertMany(ctx, chunks); err != nil {
+	slices.SortFunc(l.chunks, func(a, b lawChunk) int { return compareKeys(a.lo, b.lo) })
+	l.chunks = slices.CompactFunc(l.chunks, func(a, b lawChunk) bool { return compareKeys(a.lo, b.lo) == 0 })
+	l.chunks = slices.DeleteFunc(l.chunks, func(c lawChunk) bool { return compareKeys(c.lo, same(primitive.MaxKey{}, len(fields))) == 0 })
+	shards, changes := 1+r.IntN(3), r.IntN(4)
+	var docs []any
+	for i := range l.chunks {
+		c := &l.chunks[i]
+		c.shard = fmt.Sprint("s", r.IntN(shards))
+		if i > 0 && r.IntN(4) > changes { // long stretches of one shard and short ones
+			c.shard = l.chunks[i-1].shard
+		}
+		most := same(primitive.MaxKey{}, len(fields))
+		if i+1 < len(l.chunks) {
+			most = l.chunks[i+1].lo
+		}
+		docs = append(docs, bson.D{{Key: "uuid", Value: id}, {Key: "min", Value: bound(fields, c.lo)}, {Key: "max", Value: bound(fields, most)}, {Key: "shard", Value: c.shard}})
+	}
+	if _, err := config.Collection("chunks").InsertMany(ctx, docs); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// lawChunk is a chunk from lo to the next one's.
+type lawChunk struct {
+	lo    []bson.RawValue
+	shard string
+}
+
+func same(v any, n int) []bson.RawValue { return slices.Repeat([]bson.RawValue{value(v)}, n) }
+
+func bound(fields []string, values []bson.RawValue) bson.D {
+	d := bson.D{}
+	for i, f := range fields {
+		d = append(d, bson.E{Key: f, Value: values[i]})
+	}
+	return d
+}
+
+// compareKeys compares field by field; a missing one is null.
+func compareKeys(a, b []bson.RawValue) int {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		for _, v := range []*bson.RawValue{&x, &y} {
+			if v.Type == 0 || v.Type == bson.TypeUndefined {
+				*v = value(nil)
+			}
+		}
+		if n := splitter.Compare(x, y); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// checkOwners holds the shards of the pieces against those of the documents in them.
+func (l *law) checkOwners(rep *splitter.Report, found []int) error {
+	owned := 0
+	for id, n := range found {
+		p := rep.Pieces[n-1]
+		if p.Shard == "" {
+			continue
+		}
+		owned++
+		at := len(l.chunks) - 1
+		for compareKeys(l.chunks[at].lo, l.keys[id]) > 0 {
+			at--
+		}
+		if l.chunks[at].shard != p.Shard {
+			return fmt.Errorf("document %d with %v is on %s, its range %s on %s", id, l.keys[id], l.chunks[at].shard, p.Range, p.Shard)
+		}
+	}
+	spanning := 0
+	for _, p := range rep.Pieces {
+		if p.Shard == "" {
+			spanning++
+		}
+		for _, c := range l.chunks {
+			if p.Shard != "" && c.shard != p.Shard && len(c.lo) == len(l.fields) && p.Range.Contains(c.lo...) {
+				return fmt.Errorf("a chunk of %s begins at %v, in range %s on %s", c.shard, c.lo, p.Range, p.Shard)
+			}
+		}
+	}
+	if x := rep.Sharding; x != nil && (x.Spanning != spanning || (spanning > 0) != (len(x.Notes) > 0) && spanning > 0) {
+		return fmt.Errorf("%d pieces span shards: %+v", spanning, x)
+	}
+	oneShard := !slices.ContainsFunc(l.chunks, func(c lawChunk) bool { return c.shard != l.chunks[0].shard })
+	if rep.Sharding != nil && oneShard && owned < len(found) {
+		return fmt.Errorf("all chunks are on one shard, and %d documents are in pieces of none", len(found)-owned)
+	}
+	return nil
 }
 
 func (l *law) check(strategy string, form splitter.Predicate, ranges int) error {
@@ -215,6 +305,11 @@ func (l *law) check(strategy string, form splitter.Predicate, ranges int) error 
 	for id, n := range found {
 		if n == 0 {
 			return fmt.Errorf("document %d with %v is in no piece", id, l.keys[id])
+		}
+	}
+	if strategy == splitter.Chunks {
+		if err := l.checkOwners(rep, found); err != nil {
+			return err
 		}
 	}
 	return l.checkHistogram(rep.Histogram)

@@ -123,7 +123,8 @@ type cuts struct {
 	// weights are the documents between neighbours, from the beginning to the end: one more than points.
 	// nil: the points are spaced evenly.
 	weights []int64
-	rough   bool // the points say nothing about how many documents are between them
+	rough   bool      // the points say nothing about how many documents are between them
+	chunks  *chunkMap // not nil: the points are bounds of these chunks
 }
 
 // bucket is a run of documents that begins at a point.
@@ -160,7 +161,7 @@ func (c cuts) choose(n int) []point {
 	}
 	chosen := make([]point, 0, n-1)
 	if c.weights != nil {
-		for _, end := range lightest(c.weights, n) {
+		for _, end := range lightest(c.weights, n, nil) {
 			chosen = append(chosen, c.points[end-1])
 		}
 		return chosen

@@ -98,6 +98,11 @@ func (f *fakeCollection) handle(_ context.Context, c mongofake.Command) bson.D {
 func (f *fakeCollection) aggregate(body bson.Raw) bson.D {
 	first := body.Lookup("pipeline", "0").Document()
 	docs := []any{}
+	from, to := int64(0), f.n
+	if second, err := body.LookupErr("pipeline", "1"); err == nil && second.Document().Lookup("$bucketAuto").Type != 0 {
+		from, to, _ = f.bounds(first.Lookup("$match").Document())
+		first = second.Document()
+	}
 	switch stage, _ := first.IndexErr(0); stage.Key() {
 	case "$bucketAuto":
 		f.lastly = append(f.lastly, "bucketAuto")
@@ -105,10 +110,10 @@ func (f *fakeCollection) aggregate(body bson.Raw) bson.D {
 			return r
 		}
 		buckets, _ := first.Lookup("$bucketAuto", "buckets").AsInt64OK()
-		for lo, keys := int64(0), max((f.n+buckets-1)/buckets, 1); lo < f.n; lo += keys {
+		for lo, keys := from, max((to-from+buckets-1)/buckets, 1); lo < to; lo += keys {
 			docs = append(docs, bson.D{
 				{Key: "_id", Value: bson.D{{Key: "min", Value: lo}, {Key: "max", Value: lo + keys}}},
-				{Key: "count", Value: min(keys, f.n-lo) * f.perKey},
+				{Key: "count", Value: min(keys, to-lo) * f.perKey},
 			})
 		}
 	case "$sample":

@@ -27,6 +27,7 @@ type Config struct {
 type Piece struct {
 	Range     Range
 	Documents int64
+	Shard     string // that owns all chunks the range lies in; "" several, or it is not known
 }
 
 // Skip is a strategy that did not serve, and why.
@@ -45,6 +46,7 @@ type Report struct {
 	Imbalance    float64    // largest piece / mean piece; 1 for an empty collection
 	Types        []string   // BSON types the key has ("int", "string", "missing", …), by probing the index
 	Histogram    *Histogram // nil unless asked for
+	Sharding     *Sharding  // of strategy chunks
 	Seconds      float64    // finding the points
 	CountSeconds float64    // the proof
 	Elapsed      time.Duration
@@ -55,6 +57,15 @@ func (r *Report) Ranges() []Range {
 	out := make([]Range, len(r.Pieces))
 	for i, p := range r.Pieces {
 		out[i] = p.Range
+	}
+	return out
+}
+
+// Owners are the shards of the pieces, in order, for [EachOwned]; "" where none is known.
+func (r *Report) Owners() []string {
+	out := make([]string, len(r.Pieces))
+	for i, p := range r.Pieces {
+		out[i] = p.Shard
 	}
 	return out
 }
@@ -104,6 +115,25 @@ func (r *reader) split(ctx context.Context, c Config, start time.Time) (*Report,
 		return nil, err
 	}
 	rep.SplitKeys = len(found.points)
+	if found.chunks != nil {
+		err = r.alongChunks(ctx, c, found.chunks, s, rep, start)
+	} else {
+		err = r.byKeys(ctx, c, found, s, rep, start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Histogram {
+		if rep.Histogram, err = r.histogram(ctx, s, rep.Total); err != nil {
+			return nil, err
+		}
+	}
+	rep.Elapsed = time.Since(start)
+	return rep, nil
+}
+
+// byKeys chooses among the keys that a strategy found, and proves the pieces.
+func (r *reader) byKeys(ctx context.Context, c Config, found cuts, s *seen, rep *Report, start time.Time) error {
 	for _, p := range found.points {
 		if bracketOf(p[0]) != nullish { // an index has null for a missing field
 			s.add(p[0])
@@ -113,35 +143,29 @@ func (r *reader) split(ctx context.Context, c Config, start time.Time) (*Report,
 	chosen := found.choose(c.Ranges)
 	used := slices.Concat(found.candidates(c.Ranges).points, chosen)
 	if err := r.probeThen(ctx, r.fields.tidy(used)); err != nil {
-		return nil, err
+		return err
 	}
 	rep.Pieces = r.fields.pieces(chosen)
 	rep.Seconds = time.Since(start).Seconds()
 
 	t := time.Now()
 	if err := r.prove(ctx, c.Predicate, rep); err != nil {
-		return nil, err
+		return err
 	}
 	if (rep.Imbalance > uneven || found.rough) && len(found.points) > c.Ranges {
 		if err := r.even(ctx, c, found, rep); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if joined := joinEmpty(rep.Pieces); len(joined) < len(rep.Pieces) {
 		rep.Pieces = joined
 		if err := r.prove(ctx, c.Predicate, rep); err != nil { // by the very filters that jobs will use
-			return nil, err
+			return err
 		}
 	}
 	rep.Fewer = fewer(rep, c.Ranges)
 	rep.CountSeconds = time.Since(t).Seconds()
-	if c.Histogram {
-		if rep.Histogram, err = r.histogram(ctx, s, rep.Total); err != nil {
-			return nil, err
-		}
-	}
-	rep.Elapsed = time.Since(start)
-	return rep, nil
+	return nil
 }
 
 // fewer says why there are fewer pieces than wanted.
@@ -152,9 +176,9 @@ func fewer(rep *Report, wanted int) string {
 		return ""
 	case rep.Total == 0:
 		return "the collection is empty"
-	case n == 1 && (rep.Strategy == Walk || rep.Strategy == BucketAuto):
+	case n == 1 && (rep.Strategy == Walk || rep.Strategy == BucketAuto || rep.Strategy == Chunks):
 		return "all documents have the same key"
-	case rep.Strategy == Walk || rep.Strategy == BucketAuto:
+	case rep.Strategy == Walk || rep.Strategy == BucketAuto || rep.Strategy == Chunks:
 		return fmt.Sprintf("the key has too few different values for more than %d", n)
 	}
 	if rep.SplitKeys >= wanted-1 {
@@ -213,7 +237,7 @@ func joinEmpty(pieces []Piece) []Piece {
 		case n > 0 && p.Documents == 0:
 			out[n-1].Range = join(out[n-1].Range, p.Range)
 		case n > 0 && out[n-1].Documents == 0: // only the first can be
-			out[n-1] = Piece{join(out[n-1].Range, p.Range), p.Documents}
+			out[n-1] = Piece{Range: join(out[n-1].Range, p.Range), Documents: p.Documents}
 		default:
 			out = append(out, p)
 		}

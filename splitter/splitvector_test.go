@@ -80,7 +80,7 @@ func TestLightest(t *testing.T) {
 			}
 			return most
 		}
-		got := lightest(weights, n)
+		got := lightest(weights, n, nil)
 		if len(got) != min(n, len(weights))-1 || !slices.IsSorted(got) {
 			t.Fatalf("ends %v", got)
 		}

@@ -14,7 +14,7 @@ import (
 const (
 	Auto        = "auto"
 	SplitVector = "splitVector" // the server's own command; needs rights
-	Chunks      = "chunks"      // bounds of the chunks of a sharded collection
+	Chunks      = "chunks"      // bounds of the chunks of a sharded collection, and within large ones as below
 	BucketAuto  = "bucketAuto"  // $bucketAuto: exact, sorts all documents
 	Sample      = "sample"      // quantiles of documents drawn at random
 	Walk        = "walk"        // index walk with skip; needs no rights
@@ -54,7 +54,8 @@ func (r *reader) points(ctx context.Context, c Config, s *seen, total int64, rep
 			return cuts{}, r.refusal(name, err)
 		case err != nil:
 			skip(reason(name, err))
-		case auto && len(found.points) < c.Ranges-1 && name != BucketAuto && name != Walk: // these two miss no key
+		// bucketAuto and walk miss no key, and chunks are cut inside
+		case auto && len(found.points) < c.Ranges-1 && name != BucketAuto && name != Walk && name != Chunks:
 			skip(fmt.Sprintf("it gave %s, %d ranges need %d", count(len(found.points), "split key"), c.Ranges, c.Ranges-1))
 		default:
 			return found, nil

@@ -94,6 +94,7 @@ const probePrefixes = 32
 // filters name all types.
 func (r *reader) probeThen(ctx context.Context, points []point) error {
 	for i := 1; i < len(r.fields); i++ {
+		r.fields[i].present = 0
 		var prefixes []point
 		for _, p := range points {
 			if n := len(prefixes); !zero(p[i]) && (n == 0 || r.fields[:i].compare(prefixes[n-1], p[:i]) != 0) {

@@ -23,8 +23,12 @@ type Config struct {
 	Key        string           // the field that the ranges and the covering index are of
 	Ranges     []splitter.Range // nil: whole
 	Predicate  splitter.Predicate
-	Threads    int  // pipelines at a time, default 1
-	Covered    bool // hint the index and sort on the key first so that the index alone answers; Run checks it by explain
+	Threads    int // pipelines at a time, default 1
+	// Owners are the shards that the ranges lie on, in their order, "" where that is not known (splitter.Report.Owners). At
+	// most PerShard pipelines of one shard's ranges run at a time; 0: no limit.
+	Owners   []string
+	PerShard int
+	Covered  bool // hint the index and sort on the key first so that the index alone answers; Run checks it by explain
 	// Sink gets the results batch by batch; called from several goroutines, one at a time per part. The
 	// documents are valid during the call only. May be nil. An error ends the run.
 	Sink func(part int, results []bson.Raw) error
@@ -50,9 +54,11 @@ func UniqueCount(key string) []bson.D {
 type Part struct {
 	Index   int
 	Range   splitter.Range
-	Output  int64   // results
-	Start   float64 // seconds since the run began
-	Seconds float64 // wall, until the last result is with Sink
+	Owner   string   // shard that the range was said to lie on
+	Shards  []string // that the router would ask, by explain; nil: no router, or this part was not explained
+	Output  int64    // results
+	Start   float64  // seconds since the run began
+	Seconds float64  // wall, until the last result is with Sink
 	Thread  int
 }
 
@@ -74,12 +80,15 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		return nil, err
 	}
 	rep := &Report{}
-	if err := x.explain(ctx, rep); err != nil {
-		return nil, err
-	}
 	rep.Parts = make([]Part, x.pieces())
 	for i := range rep.Parts {
 		rep.Parts[i] = Part{Index: i, Range: x.piece(i)}
+		if i < len(c.Owners) {
+			rep.Parts[i].Owner = c.Owners[i]
+		}
+	}
+	if err := x.explain(ctx, rep); err != nil {
+		return nil, err
 	}
 	start := time.Now()
 	var mu sync.Mutex
@@ -90,7 +99,8 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			to(p)
 		}
 	}
-	err = splitter.Each(ctx, x.pieces(), max(c.Threads, 1), func(ctx context.Context, i, thread int) error {
+	owners := splitter.Owners{Of: c.Owners, Each: c.PerShard}
+	err = splitter.EachOwned(ctx, x.pieces(), max(c.Threads, 1), owners, func(ctx context.Context, i, thread int) error {
 		p := &rep.Parts[i]
 		if x.Gate != nil {
 			done, err := x.Gate(ctx)

@@ -36,6 +36,7 @@ func (x *run) explain(ctx context.Context, rep *Report) error {
 		if err != nil {
 			return fmt.Errorf("aggregate: %s: explain: %w", x.ns, err)
 		}
+		rep.Parts[i].Shards = p.Shards
 		covered = covered && p.Covered()
 		for _, name := range p.Indexes {
 			if !slices.Contains(indexes, name) {

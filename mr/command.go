@@ -69,6 +69,7 @@ func again(j Job, key string) Job {
 // reply is what the server says of a finished command.
 type reply struct {
 	counts   Counts
+	shards   []ShardCounts
 	mode     string
 	serverMS int64
 }
@@ -81,14 +82,25 @@ func readReply(raw bson.Raw) reply {
 		r.serverMS = ms
 	}
 	r.mode, _ = raw.Lookup("timing", "mode").StringValueOK()
-	counts, ok := raw.Lookup("counts").DocumentOK()
-	if !ok {
-		return r
+	r.counts = readCounts(raw.Lookup("counts"))
+	if shares, ok := raw.Lookup("shardCounts").DocumentOK(); ok {
+		elements, _ := shares.Elements()
+		for _, e := range elements {
+			r.shards = append(r.shards, ShardCounts{e.Key(), readCounts(e.Value())})
+		}
 	}
-	r.counts.Known = true
-	r.counts.Input, _ = counts.Lookup("input").AsInt64OK()
-	r.counts.Emit, _ = counts.Lookup("emit").AsInt64OK()
-	r.counts.Reduce, _ = counts.Lookup("reduce").AsInt64OK()
-	r.counts.Output, _ = counts.Lookup("output").AsInt64OK()
 	return r
+}
+
+func readCounts(v bson.RawValue) Counts {
+	d, ok := v.DocumentOK()
+	if !ok {
+		return Counts{}
+	}
+	c := Counts{Known: true}
+	c.Input, _ = d.Lookup("input").AsInt64OK()
+	c.Emit, _ = d.Lookup("emit").AsInt64OK()
+	c.Reduce, _ = d.Lookup("reduce").AsInt64OK()
+	c.Output, _ = d.Lookup("output").AsInt64OK()
+	return c
 }

@@ -1,6 +1,7 @@
 package mr
 
 import (
+	"reflect"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -82,17 +83,17 @@ func TestReadReply(t *testing.T) {
 	}{
 		{
 			"4.0", `{"result":"o","timeMillis":38,"timing":{"mapTime":2,"mode":"js"},"counts":{"input":10,"emit":11,"reduce":3,"output":4},"ok":1.0}`,
-			reply{Counts{10, 11, 3, 4, true}, "js", 38},
+			reply{Counts{10, 11, 3, 4, true}, nil, "js", 38},
 		},
 		{
 			"4.0 router", `{"result":"o","counts":{"input":{"$numberLong":"1000"},"emit":{"$numberLong":"1000"},"reduce":{"$numberLong":"100"},"output":{"$numberLong":"100"}},` +
-				`"timeMillis":72,"timing":{"shardProcessing":39,"postProcessing":33},"shardCounts":{"s1":{"input":500}},"ok":1.0}`,
-			reply{Counts{1000, 1000, 100, 100, true}, "", 72},
+				`"timeMillis":72,"timing":{"shardProcessing":39,"postProcessing":33},"shardCounts":{"s1/h:1":{"input":500,"emit":500,"reduce":50,"output":50},"s2/h:2":{"input":0,"emit":0,"reduce":0,"output":0}},"ok":1.0}`,
+			reply{Counts{1000, 1000, 100, 100, true}, []ShardCounts{{"s1/h:1", Counts{500, 500, 50, 50, true}}, {"s2/h:2", Counts{Known: true}}}, "", 72},
 		},
-		{"4.4", `{"result":"o","ok":1.0}`, reply{Counts{}, "", -1}},
+		{"4.4", `{"result":"o","ok":1.0}`, reply{Counts{}, nil, "", -1}},
 	}
 	for _, tt := range tests {
-		if got := readReply(doc(t, tt.reply)); got != tt.want {
+		if got := readReply(doc(t, tt.reply)); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
 		}
 	}

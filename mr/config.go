@@ -28,8 +28,12 @@ type Config struct {
 	Ranges    []splitter.Range // nil: one run over everything
 	Predicate splitter.Predicate
 	Threads   int // at most this many commands at a time, default 1; fewer than ranges is a work queue
-	Layout    Layout
-	JSMode    bool
+	// Owners are the shards that the ranges lie on, in their order, "" where that is not known (splitter.Report.Owners). At
+	// most PerShard commands of one shard's ranges run at a time; 0: no limit.
+	Owners   []string
+	PerShard int
+	Layout   Layout
+	JSMode   bool
 	// AllowPlain runs without jsMode where the server refuses the option (a router before 4.4);
 	// otherwise that is *JSModeError.
 	AllowPlain bool
@@ -71,6 +75,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Threads < 0 {
 		return c, fmt.Errorf("mr: %d threads: the number must be positive", c.Threads)
+	}
+	if c.PerShard < 0 {
+		return c, fmt.Errorf("mr: %d commands for each shard: the number must not be negative", c.PerShard)
 	}
 	c.Threads = max(c.Threads, 1)
 	if c.Comment == "" {

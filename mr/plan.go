@@ -23,7 +23,7 @@ type Plan struct {
 	Commands []Command
 }
 
-// Commands says what Run would send, in order, and sends nothing but hello. What depends on replies is left out: a second try
+// Commands says what Run would send, in order, and sends nothing but hello, and a look whether the source is sharded where that decides on jsMode. What depends on replies is left out: a second try
 // without jsMode, and copies through the client where a server refuses to rename.
 func Commands(ctx context.Context, c Config) (*Plan, error) {
 	c, err := c.withDefaults()
@@ -44,6 +44,7 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		}
 		restore = r.keys.restores()
 	}
+	jsMode := c.JSMode && (!c.AllowPlain || !r.refusesJSMode(ctx))
 	p := &Plan{Outputs: c.writes()}
 	for _, db := range c.databases() {
 		p.add(db, false, bson.D{{Key: "listCollections", Value: 1}, {Key: "nameOnly", Value: true}}, "the names of outputs must be free")
@@ -55,7 +56,7 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		if r.createsOutput() {
 			p.add(x.DB, true, bson.D{{Key: "create", Value: x.Coll}}, "")
 		}
-		p.add(r.DB, true, command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, r.JSMode, r.Comment, r.server.WireVersion), "")
+		p.add(r.DB, true, command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, jsMode, r.Comment, r.server.WireVersion), "")
 	}
 	p.merge(r, parts, restore, note)
 	return p, nil

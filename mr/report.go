@@ -18,16 +18,24 @@ type Counts struct {
 	Known                       bool
 }
 
+// ShardCounts is one shard's share of a command, as a router before 4.4 tells. Host is as in config.shards: "s1/host:port,host:port".
+type ShardCounts struct {
+	Host   string
+	Counts Counts
+}
+
 // Part is one range's job.
 type Part struct {
 	Index    int
 	Range    splitter.Range
+	Owner    string // shard that the range was said to lie on
 	DB, Coll string // where its output is; of part 0 the merge makes the answer
 	Counts   Counts
-	Mode     string  // "js", "mixed", "" when the server doesn't say
-	ServerMS int64   // timeMillis, -1 when the server doesn't say
-	Start    float64 // seconds since the run began
-	Seconds  float64 // wall
+	Shards   []ShardCounts // what each shard did, by its host; nil where the server does not say
+	Mode     string        // "js", "mixed", "" when the server doesn't say
+	ServerMS int64         // timeMillis, -1 when the server doesn't say
+	Start    float64       // seconds since the run began
+	Seconds  float64       // wall
 	Thread   int
 }
 

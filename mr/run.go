@@ -52,6 +52,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := r.refuseExisting(ctx); err != nil {
 		return nil, err
 	}
+	r.plain.Store(c.JSMode && c.AllowPlain && r.refusesJSMode(ctx))
 	rep := &Report{
 		Databases: c.databases(),
 		Answer:    Answer{Collection: c.Client.Database(c.database(0)).Collection(c.collName(answerName))},
@@ -108,9 +109,10 @@ func (r *runner) refuseExisting(ctx context.Context) error {
 	return nil
 }
 
-// runParts runs the commands, at most Threads at a time.
+// runParts runs the commands, at most Threads at a time, and PerShard of a shard.
 func (r *runner) runParts(ctx context.Context) error {
-	return splitter.Each(ctx, r.pieces(), r.Threads, func(ctx context.Context, i, thread int) error {
+	owners := splitter.Owners{Of: r.Owners, Each: r.PerShard}
+	return splitter.EachOwned(ctx, r.pieces(), r.Threads, owners, func(ctx context.Context, i, thread int) error {
 		p, err := r.runPart(ctx, i, thread)
 		if err != nil {
 			return err
@@ -167,7 +169,7 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 	}
 	p.Seconds = time.Since(began).Seconds()
 	x := readReply(raw)
-	p.Counts, p.Mode, p.ServerMS = x.counts, x.mode, x.serverMS
+	p.Counts, p.Shards, p.Mode, p.ServerMS = x.counts, x.shards, x.mode, x.serverMS
 	if jsMode && p.Mode != "" && r.keys.ambiguous {
 		return p, ErrAmbiguousKeys
 	}
@@ -177,6 +179,9 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 // planPart is where part i is written, and its job.
 func (r *runner) planPart(i int) (Part, Job) {
 	p := Part{Index: i, Range: r.part(i), DB: r.database(i), Coll: r.collName(partName(i))}
+	if i < len(r.Owners) {
+		p.Owner = r.Owners[i]
+	}
 	if r.pieces() == 1 && !r.JSMode {
 		p.Coll = r.collName(answerName) // nothing is to be merged
 	}
@@ -191,6 +196,20 @@ func (r *runner) planPart(i int) (Part, Job) {
 // only. replace takes the collection's place.
 func (r *runner) createsOutput() bool {
 	return r.server.Mongos && r.server.WireVersion >= splitter.Wire44
+}
+
+// refusesJSMode says that the server is known to refuse jsMode: a router before 4.4 does for a sharded collection. Where config can't be
+// read its answer to the first command tells.
+func (r *runner) refusesJSMode(ctx context.Context) bool {
+	if !r.server.Mongos || r.server.WireVersion >= splitter.Wire44 {
+		return false
+	}
+	about, err := r.Client.Database("config").Collection("collections").FindOne(ctx, bson.D{{Key: "_id", Value: r.DB + "." + r.Coll}}).Raw()
+	if err != nil {
+		return false
+	}
+	dropped, _ := about.Lookup("dropped").BooleanOK()
+	return !dropped
 }
 
 // jsModeRefused reads a router's refusal, which has no code.

@@ -21,7 +21,7 @@ type Sharding struct {
 const (
 	countedCells = 2048 // as many stretches are counted at most, or twice the ranges
 	tooHeavy     = 1.5  // times the mean: a range with more is cut again
-	cellsPerMean = 4    // stretches that a heavy one is cut into, for each mean range it holds
+	cellsPerMean = 8    // stretches that a heavy one is cut into, for each mean range it holds
 )
 
 // alongChunks makes ranges of neighbouring chunks by the numbers of their documents, each on one shard where that is possible, and

@@ -7,7 +7,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/bsontype"
+	"go.mongodb.org/mongo-driver/mongo"
 	"go.mongodb.org/mongo-driver/mongo/options"
+	"go.mongodb.org/mongo-driver/mongo/readpref"
 )
 
 // chunks reads where the chunks of a sharded collection begin and end, and which shard has them. Chunks hold very
@@ -19,7 +21,7 @@ func (r *reader) chunks(ctx context.Context) (cuts, error) {
 	if !r.server.Mongos {
 		return no("this server is no mongos, so it has no chunks")
 	}
-	config := r.coll.Database().Client().Database("config")
+	config := r.config()
 	var about struct {
 		Key     bson.Raw      `bson:"key"`
 		UUID    bson.RawValue `bson:"uuid"`
@@ -88,7 +90,7 @@ func (r *reader) readChunks(ctx context.Context, uuid bson.RawValue, key []bson.
 }
 
 func (r *reader) findChunks(ctx context.Context, filter bson.D, key []bson.RawElement, depth int) (list []chunk, whole bool, err error) {
-	chunks := r.coll.Database().Client().Database("config").Collection("chunks")
+	chunks := r.config().Collection("chunks")
 	cur, err := chunks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "min", Value: 1}}).
 		SetProjection(bson.D{{Key: "_id", Value: 0}, {Key: "min", Value: 1}, {Key: "max", Value: 1}, {Key: "shard", Value: 1}}))
 	if err != nil {
@@ -123,6 +125,11 @@ func (r *reader) findChunks(ctx context.Context, filter bson.D, key []bson.RawEl
 		return nil, false, fmt.Errorf("splitter: %s: find in config.chunks: %w", r.ns, err)
 	}
 	return list, whole && all(before, bson.TypeMaxKey), nil
+}
+
+// config is the cluster's metadata, read where it is newest.
+func (r *reader) config() *mongo.Database {
+	return r.coll.Database().Client().Database("config", options.Database().SetReadPreference(readpref.Primary()))
 }
 
 // bound reads a bound of a chunk as a point of the ranges' fields. MinKey at its end bounds nothing, and is left out. in

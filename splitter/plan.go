@@ -13,6 +13,7 @@ type Plan struct {
 	Fetches        bool     // documents are fetched after an index
 	Scans          bool     // a collection scan
 	Multikey       bool     // an index with array elements is used
+	Shards         []string // names of those that are asked, where a router explains
 	multikeyPaths  []string // fields of it that hold arrays, where the server says
 	multikeyListed bool
 }
@@ -26,6 +27,7 @@ func (p Plan) Covered() bool { return len(p.Indexes) > 0 && !p.Fetches && !p.Sca
 // inside winningPlan. Rejected plans and execution statistics are passed over.
 func ReadPlan(explain bson.Raw) Plan {
 	var p Plan
+	p.Shards = shardsOf(explain)
 	p.find(explain)
 	return p
 }
@@ -102,4 +104,27 @@ func (p *Plan) multikeyOn(field string) bool {
 		return slices.Contains(p.multikeyPaths, field)
 	}
 	return p.Multikey
+}
+
+// shardsOf reads which shards a router asks: the names in "shards" for a pipeline, and in the winning plan for the rest. A router hands a
+// pipeline for one shard on, and so it does its reply in some versions: then there is nothing to read.
+func shardsOf(explain bson.Raw) (names []string) {
+	if d, ok := explain.Lookup("shards").DocumentOK(); ok {
+		elements, _ := d.Elements()
+		for _, e := range elements {
+			names = append(names, e.Key())
+		}
+	}
+	if list, ok := explain.Lookup("queryPlanner", "winningPlan", "shards").ArrayOK(); ok {
+		values, _ := list.Values()
+		for _, v := range values {
+			if d, ok := v.DocumentOK(); ok {
+				if name, ok := d.Lookup("shardName").StringValueOK(); ok {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }

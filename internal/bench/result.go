@@ -63,6 +63,9 @@ type Server struct {
 	Topology    string `json:"topology"`            // "standalone", "replica set rs0", "sharded", "embedded"
 	Address     string `json:"address,omitempty"`   // without credentials
 	Throwaway   bool   `json:"throwaway,omitempty"` // started by mrbench for this run alone
+	// Of a sharded cluster, as far as the user may see it.
+	Shards   []string `json:"shards,omitempty"`   // by name
+	Balancer string   `json:"balancer,omitempty"` // whether it moves chunks, at the start
 }
 
 // Context is where and how the run was made.
@@ -105,6 +108,8 @@ type Split struct {
 	Pieces       []Piece `json:"pieces"`
 	// Plan says that the ranges are those of a saved list; nil when they were cut for the run.
 	Plan *SplitPlan `json:"plan,omitempty"`
+	// Notes say where pieces lie on a sharded cluster, and why some lie on several shards.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // SplitPlan is a saved list of ranges and the part of it that a run took.
@@ -129,6 +134,7 @@ type Piece struct {
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Documents int64  `json:"documents"`
+	Shard     string `json:"shard,omitempty"` // that has all of it; "" several, or it is not known
 }
 
 // Row is one way of computing the answer and what came of it.
@@ -166,6 +172,9 @@ type Row struct {
 
 	Usage *Usage `json:"usage,omitempty"` // amounts are medians, peaks the highest of all runs
 	Parts []Part `json:"parts,omitempty"` // of the last run
+	// PerShard is how many commands could run at a time on one shard; 0: as many as threads.
+	PerShard int         `json:"per_shard,omitempty"`
+	Shards   []ShardLoad `json:"shards,omitempty"` // of the last run, on a sharded cluster
 }
 
 // NoEffect is an option that a server takes without any change, or that is left out because it refuses it.
@@ -264,6 +273,25 @@ type Part struct {
 	ServerSeconds *float64 `json:"server_seconds"`
 	Counts        Counts   `json:"counts"`
 	Mode          string   `json:"mode,omitempty"`
+	Shard         string   `json:"shard,omitempty"` // that the range lies on; "" several, or it is not known
+	// Shards are those that the command was sent to, where the router says.
+	Shards []PartShard `json:"shards,omitempty"`
+}
+
+// PartShard is one shard's share of a command. The numbers are null where the router does not tell them.
+type PartShard struct {
+	Shard  string `json:"shard"`
+	Input  *int64 `json:"input"`
+	Output *int64 `json:"output"`
+}
+
+// ShardLoad is what a row's ranges were for one shard.
+type ShardLoad struct {
+	Shard     string  `json:"shard"`     // "" for ranges that lie on several, or on one that is not known
+	Ranges    int     `json:"ranges"`    // that lie on it
+	Documents int64   `json:"documents"` // read there: as the router told, else those of its ranges
+	Keys      int64   `json:"keys"`      // results from there, before parts are put together
+	Seconds   float64 `json:"seconds"`   // the commands of its ranges, added up
 }
 
 // Difference is what two answers disagree on.

@@ -14,6 +14,7 @@ import (
 
 	"mrbench/aggregate"
 	"mrbench/internal/bench"
+	"mrbench/internal/cluster"
 	"mrbench/internal/parity"
 	"mrbench/internal/polite"
 	"mrbench/internal/target"
@@ -45,9 +46,11 @@ type measurement struct {
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
 
-	ranges []splitter.Range
-	types  []string
-	result bench.Result
+	ranges  []splitter.Range
+	owners  []string         // shards of the ranges, "" not known
+	cluster *cluster.Cluster // nil: no mongos
+	types   []string
+	result  bench.Result
 
 	// The answer that others are compared with: of the earliest row in the list that has one so far. Rows are run in any
 	// order, so an earlier row may still take its place.
@@ -137,6 +140,7 @@ const notRunPrefix = "not run: "
 func (m *measurement) fillRow(r *bench.Row, o *bench.Outcome, stopped error) {
 	r.Fill(o)
 	tookEffect(r)
+	m.shardLoads(r)
 	if r.Seconds == nil && r.Skipped == "" && r.Error == "" && stopped != nil {
 		r.Error = notRunPrefix + stopped.Error()
 	}
@@ -226,6 +230,7 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 		s.Parts = append(s.Parts, bench.Part{
 			From: from, To: to, Database: p.DB, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds,
 			ServerSeconds: milliseconds(p.ServerMS), Counts: benchCounts(p.Counts), Mode: p.Mode,
+			Shard: p.Owner, Shards: m.partShards(p),
 		})
 	}
 	if warmup {
@@ -255,7 +260,7 @@ func (m *measurement) mapReduceConfig(row int) mr.Config {
 		c.KeyTypes = nil // they are another field's
 	}
 	if v.ranges {
-		c.Ranges = m.ranges
+		c.Ranges, c.Owners, c.PerShard = m.ranges, m.owners, m.perShard()
 	}
 	return c
 }
@@ -320,7 +325,7 @@ func (m *measurement) aggregate(ctx context.Context, row int, warmup bool) (benc
 	for _, p := range rep.Parts {
 		from, to := bounds(p.Range)
 		out := p.Output
-		s.Parts = append(s.Parts, bench.Part{From: from, To: to, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, Counts: bench.Counts{Output: &out}})
+		s.Parts = append(s.Parts, bench.Part{From: from, To: to, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, Counts: bench.Counts{Output: &out}, Shard: p.Owner, Shards: askedShards(p)})
 	}
 	if warmup {
 		return s, nil
@@ -345,7 +350,7 @@ func (m *measurement) pipeline(row int) aggregate.Config {
 		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered, Gate: gate(m.governor),
 	}
 	if v.ranges {
-		c.Ranges = m.ranges
+		c.Ranges, c.Owners, c.PerShard = m.ranges, m.owners, m.perShard()
 	}
 	return c
 }

@@ -27,6 +27,7 @@ type runOptions struct {
 	docs        int64
 	threads     int
 	ranges      int
+	perShard    int
 	jsmode      bool
 	sort        bool
 	noSort      bool
@@ -100,6 +101,7 @@ answers must be the same in every run.`,
 	countFlag(c, &o.docs, "docs", 0, 1, "seed this many documents first when the collection does not exist")
 	intFlag(c, &o.threads, "threads", 4, 1, 1000, "commands at a time")
 	intFlag(c, &o.ranges, "ranges", 0, 0, 10_000, "ranges to cut the collection into; 0 is as many as threads")
+	intFlag(c, &o.perShard, "per-shard", 0, 0, 1000, "commands at a time on one shard of a cluster; 0 shares the threads evenly over the shards with ranges")
 	f.BoolVar(&o.jsmode, "jsmode", false, "mapReduce keeps emits inside JavaScript")
 	f.BoolVar(&o.sort, "sort", true, "mapReduce reads the documents in the order of the key")
 	f.BoolVar(&o.noSort, "no-sort", false, "the same as --sort=false")
@@ -288,7 +290,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 		if err := m.split(ctx, 1); err != nil {
 			return err
 		}
-		m.ranges, m.result.Split = nil, nil
+		m.ranges, m.owners, m.result.Split = nil, nil, nil
 	}
 	r := &m.result
 	r.SchemaVersion = bench.SchemaVersion
@@ -297,6 +299,9 @@ func (m *measurement) prepare(ctx context.Context) error {
 		return err
 	}
 	r.Server = serverOf(m.t)
+	if err := m.askShards(ctx); err != nil {
+		return err
+	}
 	for _, v := range m.variants {
 		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1, NoEffect: m.effects.none[v.id]}
 		if v.ranges {
@@ -305,6 +310,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 				row.Ranges = m.o.rangeCount()
 			}
 			row.Threads = min(m.o.threads, row.Ranges)
+			row.PerShard = m.perShard()
 		}
 		if m.o.outDB != "" {
 			v.layout = mr.OneDatabase
@@ -395,6 +401,7 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 	for _, p := range rep.Pieces {
 		m.ranges = append(m.ranges, p.Range)
 	}
+	m.owners = rep.Owners()
 	m.types = rep.Types
 	m.result.Split = benchSplit(rep)
 	m.app.tell("%s", proof(m.result.Split))

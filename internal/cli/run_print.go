@@ -32,6 +32,9 @@ func resultTables(r *bench.Result) []*report.Table {
 	if t := usageTable(r); t != nil {
 		tables = append(tables, t)
 	}
+	if t := shardsTable(r); t != nil {
+		tables = append(tables, t)
+	}
 	tables = append(tables, countsTable(r))
 	if t := differenceTable(r.Difference); t != nil {
 		tables = append(tables, t)
@@ -349,7 +352,7 @@ func runCSV(r *bench.Result) *report.Table {
 		"server_seconds", "merge_seconds", "input", "emit", "reduce", "output", "mode", "index_used", "covered",
 		"speedup", "keys", "sum", "digest", "agrees", "skipped", "error", "ns", "documents", "server", "version",
 		"server_cpu_seconds", "client_cpu_seconds", "process_cpu_seconds", "server_peak_bytes", "client_peak_bytes", "process_peak_bytes",
-		"disk_read_bytes", "disk_written_bytes", "sent_bytes", "received_bytes",
+		"disk_read_bytes", "disk_written_bytes", "sent_bytes", "received_bytes", "per_shard", "shards",
 	} {
 		t.Columns = append(t.Columns, report.Column{Title: name})
 	}
@@ -389,7 +392,8 @@ func runCSV(r *bench.Result) *report.Table {
 			report.Str(row.Skipped), report.Str(row.Error), report.Str(r.Dataset.NS), report.Int(r.Dataset.Documents), report.Str(r.Server.Kind), report.Str(r.Server.Version),
 			float(used.ServerCPUSeconds), float(used.ClientCPUSeconds), float(used.ProcessCPUSeconds),
 			report.IntOr(used.ServerPeakBytes), report.IntOr(used.ClientPeakBytes), report.IntOr(used.ProcessPeakBytes),
-			report.IntOr(used.DiskReadBytes), report.IntOr(used.DiskWrittenBytes), report.IntOr(used.SentBytes), report.IntOr(used.ReceivedBytes))
+			report.IntOr(used.DiskReadBytes), report.IntOr(used.DiskWrittenBytes), report.IntOr(used.SentBytes), report.IntOr(used.ReceivedBytes),
+			orMissing(int64(row.PerShard)), report.Str(shardsText(row.Shards)))
 	}
 	return t
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func (a *app) newSplit() *cobra.Command {
 It proves that they cover the collection: the counts must add up. The key needs an index.
 
 auto tries these strategies in turn and says why it went on: splitVector, the server's own command, which needs
-rights that not everyone has; chunks, the bounds of a sharded collection's chunks, if the key is its shard key;
+rights that not everyone has; chunks, the bounds of a sharded collection's chunks, if its shard key starts with the key;
 bucketAuto, which has the server sort all documents, up to 100,000; sample, quantiles of documents drawn
 at random; walk, steps along the index, exact and with no rights beyond reading. docs/ranges.md has the rules.`,
 		Example: `  mrbench split --ranges 8
@@ -109,7 +110,10 @@ func benchSplit(r *splitter.Report) *bench.Split {
 	}
 	for _, p := range r.Pieces {
 		from, to := bounds(p.Range)
-		s.Pieces = append(s.Pieces, bench.Piece{From: from, To: to, Documents: p.Documents})
+		s.Pieces = append(s.Pieces, bench.Piece{From: from, To: to, Documents: p.Documents, Shard: p.Shard})
+	}
+	if r.Sharding != nil {
+		s.Notes = r.Sharding.Notes
 	}
 	return s
 }
@@ -125,13 +129,21 @@ func splitTable(r splitResult) *report.Table {
 			{Title: "#", Name: "range"}, {Title: "from"}, {Title: "to"}, {Title: "documents"}, {Title: "share"},
 		},
 	}
+	sharded := slices.ContainsFunc(r.Pieces, func(p bench.Piece) bool { return p.Shard != "" })
+	if sharded {
+		t.Columns = append(t.Columns, report.Column{Title: "shard", Left: true, Max: 24})
+	}
 	short := shortBounds(r.Pieces)
 	for i, p := range r.Pieces {
 		share := 0.0
 		if r.Documents > 0 {
 			share = float64(p.Documents) / float64(r.Documents)
 		}
-		t.Add(report.Int(int64(i+1)), report.Cell{Text: short[p.From], Raw: p.From}, report.Cell{Text: short[p.To], Raw: p.To}, report.Int(p.Documents), report.Percent(share, 1))
+		line := []report.Cell{report.Int(int64(i + 1)), {Text: short[p.From], Raw: p.From}, {Text: short[p.To], Raw: p.To}, report.Int(p.Documents), report.Percent(share, 1)}
+		if sharded {
+			line = append(line, report.Str(shardName(p.Shard)))
+		}
+		t.Add(line...)
 	}
 	t.Notes = append(t.Notes, proof(r.Split))
 	if r.Fewer != "" {
@@ -190,6 +202,7 @@ func found(s *bench.Split) []string {
 		return []string{fmt.Sprintf("the ranges are those of list %s, cut by %s; counting them took %s", s.Plan.ID, s.Strategy, timeText(s.CountSeconds))}
 	}
 	notes := []string{fmt.Sprintf("%s gave %s split keys in %s, the proof took %s", s.Strategy, report.Thousands(int64(s.SplitKeys)), timeText(s.Seconds), timeText(s.CountSeconds))}
+	notes = append(notes, s.Notes...)
 	for _, k := range s.Skipped {
 		notes = append(notes, fmt.Sprintf("%s was skipped: %s", k.Strategy, k.Reason))
 	}

@@ -151,7 +151,7 @@ func facts(r *bench.Result) []factGroup {
 		}
 	}
 	add("Data", data...)
-	add("Server", fact{"Kind", map[string]string{"embedded": "embedded engine of mrbench", "mongodb": "MongoDB"}[s.Kind]}, fact{"Version", s.Version}, fact{"Topology", topology(s)}, fact{"Address", s.Address}, fact{"Wire version", fmt.Sprint(s.WireVersion)})
+	add("Server", fact{"Kind", map[string]string{"embedded": "embedded engine of mrbench", "mongodb": "MongoDB"}[s.Kind]}, fact{"Version", s.Version}, fact{"Topology", topology(s)}, fact{"Shards", strings.Join(s.Shards, ", ")}, fact{"Balancer", s.Balancer}, fact{"Address", s.Address}, fact{"Wire version", fmt.Sprint(s.WireVersion)})
 	host := []fact{{"Host", c.Host}, {"Processor", c.CPU}}
 	if c.CPUs > 0 {
 		host = append(host, fact{"Logical processors", fmt.Sprint(c.CPUs)})

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,6 +20,13 @@ type timeline struct {
 	Summary   string
 	Alt       string
 	Notes     []string
+	Shards    []shardKey // what the colours mean; nil where nothing is known of shards
+}
+
+// shardKey is a shard in a timeline's legend.
+type shardKey struct {
+	Name, Summary string
+	N             int // which of the colours
 }
 
 type lane struct {
@@ -34,6 +42,7 @@ type span struct {
 	TextX    string
 	Title    string
 	Odd      bool
+	Shard    string // class of its colour, "" none
 }
 
 const (
@@ -78,16 +87,19 @@ func timelineOf(i int, row bench.Row) timeline {
 	if drawn < threads {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d threads are drawn", drawn, threads))
 	}
+	shards := shardKeys(row)
+	t.Shards = shards
 	for n := range drawn {
 		l := lane{Name: fmt.Sprintf("thread %d", n+1), Y: n * laneHeight, Text: n*laneHeight + 17}
 		type piece struct {
 			from, to    float64
 			first, last int
 		}
+		of := func(k int) int { return shardOf(shards, row.Parts[k].Shard) }
 		var pieces []piece
 		for _, k := range ofThread(row.Parts, n) {
 			p := row.Parts[k]
-			if m := len(pieces) - 1; m >= 0 && least > 0 && (p.Seconds < least || pieces[m].to-pieces[m].from < least) {
+			if m := len(pieces) - 1; m >= 0 && least > 0 && (p.Seconds < least || pieces[m].to-pieces[m].from < least) && of(pieces[m].last) == of(k) {
 				pieces[m].to, pieces[m].last = p.Start+p.Seconds, k
 				continue
 			}
@@ -99,6 +111,12 @@ func timelineOf(i int, row bench.Row) timeline {
 			s.Title = fmt.Sprintf("range %d, from %s to %s: %s", p.first+1, row.Parts[p.first].From, row.Parts[p.first].To, duration(p.to-p.from))
 			if p.last != p.first {
 				name, s.Title = "", ""
+			}
+			if c := of(p.first); c >= 0 {
+				s.Shard = fmt.Sprintf("shard%d", c)
+				if s.Title != "" {
+					s.Title += ", on " + cmp.Or(row.Parts[p.first].Shard, "several shards")
+				}
 			}
 			if p.to-p.from > roomForText*axis.end {
 				s.Text, s.TextX = name, at((p.from+p.to)/2)
@@ -118,7 +136,53 @@ func timelineOf(i int, row bench.Row) timeline {
 	t.Summary = fmt.Sprintf("%s ranges, %d threads, at work %.0f %% of the time until the last range was done. Longest range: %.2f times the mean.",
 		report.Thousands(int64(len(row.Parts))), threads, share*100, ratio(longest, mean))
 	t.Alt = fmt.Sprintf("Timeline of %s: %s", row.ID, t.Summary)
+	for _, k := range shards {
+		t.Alt += fmt.Sprintf(" %s: %s.", k.Name, k.Summary)
+	}
 	return t
+}
+
+// shardColours is how many shards are told apart by colour; more take turns.
+const shardColours = 6
+
+// shardKeys are the shards of a row's ranges, in order of their names; the ranges on several come last.
+func shardKeys(row bench.Row) (keys []shardKey) {
+	for _, s := range row.Shards {
+		if s.Shard == "" {
+			continue
+		}
+		keys = append(keys, shardKey{Name: s.Shard, Summary: shardSummary(s), N: len(keys) % shardColours})
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	for _, s := range row.Shards {
+		if s.Shard == "" && s.Ranges > 0 {
+			keys = append(keys, shardKey{Name: "several shards", Summary: shardSummary(s), N: shardColours})
+		}
+	}
+	return keys
+}
+
+func shardSummary(s bench.ShardLoad) string {
+	text := fmt.Sprintf("%s ranges", report.Thousands(int64(s.Ranges)))
+	if s.Ranges == 1 {
+		text = "1 range"
+	}
+	if s.Documents > 0 {
+		text += ", " + report.Thousands(s.Documents) + " documents"
+	}
+	return text + ", busy " + duration(s.Seconds)
+}
+
+// shardOf is a shard's colour, -1 none.
+func shardOf(keys []shardKey, name string) int {
+	for _, k := range keys {
+		if k.Name == name || name == "" && k.N == shardColours {
+			return k.N
+		}
+	}
+	return -1
 }
 
 func ratio(a, b float64) float64 {

@@ -64,3 +64,20 @@ func TestReadPlan(t *testing.T) {
 		})
 	}
 }
+
+// Which shards a router asks stands in the reply to the explain of a pipeline, and in the plan of a find.
+func TestPlanOfShards(t *testing.T) {
+	for _, tt := range []struct{ name, explain, want string }{
+		{"a pipeline", `{"mergeType":"mongos","splitPipeline":{},"shards":{"s2":{"host":"h:2","stages":[]},"s1":{"host":"h:1","stages":[]}},"ok":1}`, "[s1 s2]"},
+		{"a find", `{"queryPlanner":{"mongosPlannerVersion":1,"winningPlan":{"stage":"SINGLE_SHARD","shards":[{"shardName":"s2","winningPlan":{"stage":"IXSCAN","indexName":"f_1"}}]}}}`, "[s2]"},
+		{"no router", `{"queryPlanner":{"winningPlan":{"stage":"COLLSCAN"}}}`, "[]"},
+	} {
+		var d bson.Raw
+		if err := bson.UnmarshalExtJSON([]byte(tt.explain), false, &d); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(ReadPlan(d).Shards); got != tt.want {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func result() *Result {
 		SchemaVersion: SchemaVersion,
 		Dataset:       Dataset{NS: "test.uniques", Documents: 20000, Key: "dim0", UUID: "u", Spec: &DataSpec{"uniques", 1, 20000, "dim0", 2000, ""}},
 		Server:        Server{Kind: "embedded", Version: "1", Topology: "embedded"},
-		Split:         &Split{Strategy: "walk", Documents: 20000, Pieces: []Piece{{"MinKey", "5", 1}}},
+		Split:         &Split{Strategy: "walk", Documents: 20000, Pieces: []Piece{{"MinKey", "5", 1, ""}}},
 		Context:       Context{RunID: "x", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Options: map[string]any{"threads": 4.0}, Schedule: &Schedule{Runs: 2, Prepare: "sync"}},
 		Warnings:      []string{"w"},
 		Notes:         []Note{{NoteOutlier, "mr", 2, 1.5, "far"}},

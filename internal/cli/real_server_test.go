@@ -31,6 +31,7 @@ var realServerTests = []struct {
 	{"the rows of the ladder agree", nil, realLadder},
 	{"work is held back and limits that can not be watched are said", nil, realPolite},
 	{"a mapReduce that someone kills is a failed row", scripts, realKill},
+	{"ranges lie on shards", needsMongos, realShards},
 }
 
 func TestOnARealServer(t *testing.T) {

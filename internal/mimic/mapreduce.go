@@ -97,12 +97,16 @@ func (s *Server) mapReduceReply(ctx context.Context, c mongofake.Command, d bson
 	if err != nil {
 		return nil, err
 	}
+	var read int64
+	for _, n := range perShard {
+		read += n.n
+	}
 	for _, n := range perShard {
 		share := bson.D{}
 		for _, name := range []string{"input", "emit", "reduce", "output"} {
 			v := int32(n.n) // emits are one a document in the jobs that are run here
 			if name == "reduce" || name == "output" {
-				v = int32(number(value(counts, name)) / int64(len(perShard)))
+				v = int32(number(value(counts, name)) * n.n / max(read, 1)) // keys are spread as documents are
 			}
 			share = append(share, bson.E{Key: name, Value: v})
 		}

@@ -175,7 +175,7 @@ func pick(cells []cell, n int) []point {
 	}
 	var ends []int
 	if runs(cells) <= n {
-		ends = lightest(weights, n, walls)
+		ends = perRun(weights, n, walls)
 	} else {
 		ends = leaning(weights, n, walls)
 	}
@@ -184,6 +184,33 @@ func pick(cells []cell, n int) []point {
 		points = append(points, cells[end].lo)
 	}
 	return points
+}
+
+// perRun groups neighbours between walls so that the heaviest group is as light as can be, and then each run's groups
+// evenly, for the heaviest one may be in another run.
+func perRun(weights []int64, n int, walls []bool) []int {
+	all := lightest(weights, n, walls)
+	var ends []int
+	for from := 0; from < len(weights); {
+		to := from + 1
+		for to < len(weights) && !walls[to] {
+			to++
+		}
+		inside := 1
+		for _, end := range all {
+			if end > from && end < to {
+				inside++
+			}
+		}
+		if from > 0 {
+			ends = append(ends, from)
+		}
+		for _, end := range lightest(weights[from:to], inside, nil) {
+			ends = append(ends, from+end)
+		}
+		from = to
+	}
+	return ends
 }
 
 // slack is the part of the least possible weight by which a group may be heavier so that it ends at a better place.

@@ -77,12 +77,7 @@ func (m *chunkMap) shards() (names []string) {
 // owners sets the shard of each range, and says why some have none.
 func (w *cutter) owners(rep *Report) {
 	x := rep.Sharding
-	for i := range rep.Pieces {
-		_, lo, hi := rep.Pieces[i].Range.parts()
-		if rep.Pieces[i].Shard = w.m.owner(lo, hi); rep.Pieces[i].Shard == "" {
-			x.Spanning++
-		}
-	}
+	x.Spanning = w.m.setOwners(rep)
 	full := fillEmpty(w.cells)
 	stretches, mixed := runs(full), slices.ContainsFunc(full, func(c cell) bool { return c.shard == "" })
 	note := func(format string, args ...any) { x.Notes = append(x.Notes, fmt.Sprintf(format, args...)) }

@@ -1,6 +1,7 @@
 package splitter
 
 import (
+	"context"
 	"slices"
 	"sort"
 )
@@ -48,6 +49,29 @@ func (m *chunkMap) owner(lo, hi point) string {
 		shard = m.chunks[i].shard
 	}
 	return shard
+}
+
+// findOwners sets the shards of pieces that were not made of chunks, where they can be known.
+func (r *reader) findOwners(ctx context.Context, rep *Report) error {
+	found, err := r.chunks(ctx)
+	if err != nil {
+		if refused(err) {
+			return nil
+		}
+		return err
+	}
+	found.chunks.setOwners(rep)
+	return nil
+}
+
+func (m *chunkMap) setOwners(rep *Report) (spanning int) {
+	for i := range rep.Pieces {
+		_, lo, hi := rep.Pieces[i].Range.parts()
+		if rep.Pieces[i].Shard = m.owner(lo, hi); rep.Pieces[i].Shard == "" {
+			spanning++
+		}
+	}
+	return spanning
 }
 
 // ends says that a chunk lies below lo.

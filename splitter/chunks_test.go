@@ -229,6 +229,29 @@ func TestChunksOfShards(t *testing.T) {
 	}
 }
 
+// Ranges that other strategies cut, or that were saved, have their shards too.
+func TestOwnersOfOtherRanges(t *testing.T) {
+	r := &router{shardKey: bson.D{{Key: "f", Value: int32(1)}}, wire: 7, bounds: []any{primitive.MinKey{}, int32(60)}, shards: []string{"s1", "s2"}}
+	r.n, r.perKey = 100, 2
+	rep, err := r.split(t, 4, splitter.BucketAuto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners := rep.Owners()
+	if len(owners) != 4 || owners[0] != "s1" || owners[1] != "s1" || owners[2] != "" || owners[3] != "s2" {
+		t.Errorf("%s", shardsOf(rep))
+	}
+	s := &mongofake.Server{Handle: r.handle, Mongos: true, WireVersion: r.wire}
+	again, err := splitter.Prove(t.Context(), splitter.Config{Collection: s.Client(t).Database("test").Collection("c"), Key: "f"}, rep.Ranges(), true)
+	if err != nil || strings.Join(again.Owners(), ",") != strings.Join(owners, ",") {
+		t.Errorf("%v, %v", again, err)
+	}
+	r.noRights = true
+	if rep, err = r.split(t, 4, splitter.BucketAuto); err != nil || strings.Join(rep.Owners(), "") != "" {
+		t.Errorf("%v, %v", rep, err)
+	}
+}
+
 // Very many chunks are counted in a bounded number of stretches, of one shard each, and a heavy stretch again by its parts.
 func TestManyChunksAreCountedTogether(t *testing.T) {
 	r := &router{shardKey: bson.D{{Key: "f", Value: int32(1)}}, wire: 7, bounds: []any{primitive.MinKey{}}, shards: []string{"s1"}}

@@ -51,6 +51,9 @@ func Prove(ctx context.Context, c Config, ranges []Range, whole bool) (*Report, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.findOwners(ctx, rep); err != nil {
+		return nil, err
+	}
 	rep.Elapsed = time.Since(start)
 	rep.CountSeconds = rep.Elapsed.Seconds()
 	return rep, nil

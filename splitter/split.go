@@ -118,7 +118,9 @@ func (r *reader) split(ctx context.Context, c Config, start time.Time) (*Report,
 	if found.chunks != nil {
 		err = r.alongChunks(ctx, c, found.chunks, s, rep, start)
 	} else {
-		err = r.byKeys(ctx, c, found, s, rep, start)
+		if err = r.byKeys(ctx, c, found, s, rep, start); err == nil {
+			err = r.findOwners(ctx, rep)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ package cli
 // are in no group stand under FLAGS.
 var flagGroups = map[string][]struct{ title, names string }{
 	"run": {
-		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads ranges strategy ladder rows job"},
+		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads per-shard ranges strategy ladder rows job"},
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
 		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},

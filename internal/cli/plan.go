@@ -175,6 +175,7 @@ func (m *measurement) provePlan(ctx context.Context) error {
 	}
 	rep.Strategy = o.list.Strategy
 	m.ranges, m.types = rep.Ranges(), unionOf(rep.Types, o.list.Types)
+	m.owners = rep.Owners()
 	m.result.Split = benchSplit(rep)
 	m.result.Split.Plan = &bench.SplitPlan{ID: o.list.ID(), Ranges: len(o.list.Pieces), From: from + 1, To: to}
 	held, planned := held(m.result.Split), int64(0)

@@ -24,7 +24,7 @@ func writes(c mongofake.Command) bool {
 	}
 	reads := []string{
 		"find", "count", "explain", "listCollections", "listIndexes", "listDatabases", "buildInfo", "serverStatus", "connectionStatus", "splitVector",
-		"collStats", "getMore", "killCursors", "ping", "distinct", "currentOp", "hostInfo", "dbStats",
+		"collStats", "getMore", "killCursors", "ping", "distinct", "currentOp", "hostInfo", "dbStats", "listShards", "balancerStatus",
 	}
 	return !slices.Contains(reads, c.Name)
 }

@@ -25,9 +25,9 @@ func (a *app) privateFlags(root *cobra.Command) {
 	p := &a.common.private
 	p.topology = throwaway.Topology{Kind: throwaway.Standalone, N: 1}
 	f := root.PersistentFlags()
-	f.StringVar(&p.mongod, "mongod", "", "start a server for this command and remove it after it: `path` of the program mongod, or auto for the one on PATH")
+	f.StringVar(&p.mongod, "mongod", "", "start a server for this command alone, removed in the end: `path` of a mongod, or auto for the one on PATH")
 	f.Var(&value[throwaway.Topology]{&p.topology, "word", throwaway.ParseTopology, throwaway.Topology.String}, "topology",
-		"what --mongod starts: "+strings.Join(topologies, ", ")+" (numbers of members or shards)")
+		"what --mongod starts, with the number of members or shards: "+strings.Join(topologies, ", "))
 	complete(root, "topology", topologies)
 }
 

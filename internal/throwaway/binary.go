@@ -50,6 +50,9 @@ func findMongod(ctx context.Context, path string) (binary, error) {
 		return binary{}, unusable("%v: --mongod names the program mongod, or is auto for the one on PATH", err)
 	} else if st.IsDir() {
 		path = filepath.Join(path, executable("mongod"))
+		if _, err := os.Stat(path); err != nil {
+			return binary{}, unusable("%v: --mongod names the program mongod, or the directory that it is in", err)
+		}
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -101,7 +104,7 @@ func ask(ctx context.Context, path, name, word string) (binary, error) {
 	cmd.WaitDelay = time.Second
 	apart(cmd)
 	out, err := cmd.CombinedOutput()
-	text := shorten(strings.Join(strings.Fields(string(out)), " "), 300)
+	text := shorten(strings.Join(strings.Fields(string(out)), " "), 160)
 	exit, exited := errors.AsType[*exec.ExitError](err)
 	m := versionLine.FindStringSubmatch(string(out))
 	switch {

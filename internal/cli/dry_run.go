@@ -14,6 +14,7 @@ import (
 	"mrbench/aggregate"
 	"mrbench/internal/report"
 	"mrbench/mr"
+	"mrbench/splitter"
 )
 
 // errPlanEnds ends a dry run where what follows depends on what would have been written.
@@ -274,6 +275,9 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 	}
 	if err == nil {
 		o.planLimits(d, t, o.writers, "batch")
+		if t.WireVersion >= splitter.Wire44 {
+			d.line("// inserts carry the comment %q", t.AppName)
+		}
 		err = a.planSeed(d, o, exists)
 	}
 	return firstError(err, a.printPlan(d))

@@ -16,7 +16,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"HOW", "budget shuffle-seed"},
 		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},
-		{"WHAT IS KEPT", "save"},
+		{"WHAT IS KEPT", "save dry-run verbose"},
 	},
 	"seed": {
 		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},

@@ -71,7 +71,7 @@ func (o politeOptions) limits(threads int) polite.Limits {
 // cap lowers the number of threads to the limit, and says so.
 func (o politeOptions) cap(a *app, threads *int, what string) {
 	if n := o.limits(*threads).Threads; n > 0 && n < *threads {
-		a.tell("%d %s instead of %d, for the sake of others (%s)", n, what, *threads, o.text())
+		a.tell("%s instead of %d, for the sake of others (%s)", plural(n, what), *threads, o.text())
 		*threads = n
 	}
 }

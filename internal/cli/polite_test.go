@@ -70,7 +70,7 @@ func TestRunWaitsForABusyServer(t *testing.T) {
 			if text := strings.Join(strings.Fields(stdout), " "); !strings.Contains(text, "agg was paused for ") || !strings.Contains(text, c.why+": not to be compared") {
 				t.Errorf("not said under the table: %s", stdout)
 			}
-			for _, say := range []string{"1 threads instead of 2", "held back: " + c.why, "no longer held back, after"} {
+			for _, say := range []string{"1 thread instead of 2", "held back: " + c.why, "no longer held back, after"} {
 				if !strings.Contains(stderr, say) {
 					t.Errorf("no %q in %s", say, stderr)
 				}
@@ -120,7 +120,7 @@ func TestSeedWaitsForABusyServer(t *testing.T) {
 		m.SetLoad(busyFirst(mimic.Load{Queue: 50}, "serverStatus"))
 		s := newSession(t)
 		code, stdout, stderr := s.run("seed", "--docs", "100", "--batch", "50", "--writers", "4", "--max-load", "queue=20,threads=1", "--uri", m.URI())
-		if code != 0 || !strings.Contains(stderr, "1 writers instead of 4") || !strings.Contains(stdout, "held back for") || !strings.Contains(stdout, "queue 50 above 20") {
+		if code != 0 || !strings.Contains(stderr, "1 writer instead of 4") || !strings.Contains(stdout, "held back for") || !strings.Contains(stdout, "queue 50 above 20") {
 			t.Errorf("%s: exit code %d: %s %s", version, code, stdout, stderr)
 		}
 		for _, c := range m.Commands() {
@@ -153,6 +153,15 @@ func TestMaxLoadFlag(t *testing.T) {
 		if code != 0 || !strings.Contains(out, say) {
 			t.Errorf("no %q in %s%s", say, out, stderr)
 		}
+	}
+	code, out, stderr = s.run("tune", "--dry-run", "--nice", "--max-threads", "4", "--uri", m.URI())
+	for _, say := range []string{"// tune runs ", "// mr-ranges (2 threads, ", "/* WRITES */ db.getSiblingDB(\"test\").runCommand({mapReduce: ", "// agg, one of 1 combination", "replSetGetStatus: 1"} {
+		if code != 0 || !strings.Contains(out, say) {
+			t.Errorf("no %q in %s%s", say, out, stderr)
+		}
+	}
+	if slices.ContainsFunc(m.Commands(), isMapReduce) {
+		t.Error("a dry run writes")
 	}
 	code, out, stderr = s.run("seed", "--docs", "10", "--dry-run", "--max-load", "queue=5", "--ns", "test.more", "--uri", m.URI())
 	if code != 0 || !strings.Contains(out, "// before a batch is sent, once a second at most, for the limits queue=5:") {

@@ -178,7 +178,7 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	id := newRunID(started)
 	a.appName = "mrbench run " + id
 	o.ranges = o.rangeCount()
-	o.cap(a, &o.threads, "threads")
+	o.cap(a, &o.threads, "thread")
 	if o.dryRun {
 		return a.dryRun(cmd, o, job, newOutputs(id, nil, createdIn(dir), a.env.Now))
 	}

@@ -105,7 +105,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 				return a.countFiles(cmd.Context(), o)
 			}
 			a.appName = "mrbench seed " + newRunID(a.env.Now())
-			o.cap(a, &o.writers, "writers")
+			o.cap(a, &o.writers, "writer")
 			if o.dryRun {
 				return a.drySeed(cmd.Context(), o)
 			}

@@ -31,6 +31,7 @@ type tuneFlags struct {
 	seed        uint64
 	save        string
 	verbose     bool
+	dryRun      bool
 	politeOptions
 }
 
@@ -84,6 +85,7 @@ own (mrbench_<run>_…), which are dropped, on Ctrl-C too; what is known by then
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.Uint64Var(&o.seed, "shuffle-seed", 1, "of the order within rounds: a whole number")
 	o.politeOptions.flags(c, "ranges")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how to find and stop its operations on the server")
 	f.StringVar(&o.save, "save", "", "append what is measured to this `file` instead of a new one in the data directory")
 	return c
@@ -122,10 +124,17 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 	id := newRunID(a.env.Now())
 	a.appName = "mrbench tune " + id
 	s := &tuning{app: a, o: o}
-	if s.file, err = a.resultFile("tunings", id, o.save); err != nil {
-		return err
+	var dry *dryRun
+	if o.dryRun {
+		if dry, err = a.newDryRun("tune"); err != nil {
+			return err
+		}
+	} else {
+		if s.file, err = a.resultFile("tunings", id, o.save); err != nil {
+			return err
+		}
+		defer finish(&err, s.file)
 	}
-	defer finish(&err, s.file)
 	if s.t, err = a.open(ctx); err != nil {
 		return err
 	}
@@ -135,7 +144,7 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 		return err
 	}
 	s.m = &measurement{
-		app: a, o: ro, t: s.t, job: job, first: -1, show: &runProgress{a: a},
+		app: a, o: ro, t: s.t, job: job, first: -1, dry: dry, show: &runProgress{a: a},
 		coll: s.t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
 		out:  newOutputs(id, s.t, createdIn(dir), a.env.Now),
 	}
@@ -144,6 +153,9 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 	r.Context.DescribeHost()
 	s.m.result.Context = r.Context
 	job.describe(a)
+	if o.dryRun {
+		return a.explain(s.plan(ctx), s.t)
+	}
 	if err := s.prepare(ctx); err != nil {
 		return a.explain(err, s.t)
 	}
@@ -217,7 +229,7 @@ func (s *tuning) prepare(ctx context.Context) error {
 // threads decides how many are tried at most.
 func (s *tuning) threads(ctx context.Context) {
 	r := &s.result
-	defer func() { s.o.cap(s.app, &r.Threads, "threads at most") }()
+	defer func() { s.o.cap(s.app, &r.Threads, "thread") }()
 	r.CPUs = serverCPUs(ctx, s.t)
 	if r.Threads = s.o.threads; r.Threads > 0 {
 		return

@@ -34,9 +34,12 @@ type source struct {
 	read  func(*reading, bson.Raw)
 }
 
-// Commands are what a governor of these limits may ask a server, all of which only read.
+// Commands are what a governor of these limits asks a server, all of which only read: the first ones once.
 func (l Limits) Commands(mongos, set bool) []bson.D {
-	var list []bson.D
+	list := []bson.D{{{Key: "isMaster", Value: 1}}}
+	if set && l.any(lag) {
+		list = append(list, bson.D{{Key: "replSetGetConfig", Value: 1}})
+	}
 	for _, s := range l.sources(mongos, set, nil) {
 		list = append(list, s.cmd)
 	}

@@ -112,9 +112,12 @@ func (in *input) produce(ctx context.Context, src query.Source) {
 	}
 }
 
+// waits reports whether the next read may wait for the reader.
+func (in *input) waits() bool { return in.cur == nil || in.next == len(in.cur.docs) }
+
 // read gives the next document, nil at the end. It is valid until the next read.
 func (in *input) read() (bsonx.Doc, error) {
-	for in.cur == nil || in.next == len(in.cur.docs) {
+	for in.waits() {
 		if in.cur != nil {
 			if err := in.cur.err; err != nil {
 				return nil, err

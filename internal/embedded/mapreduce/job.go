@@ -202,33 +202,44 @@ func (j *job) mapAll(ctx context.Context, snap *store.Snap, coll *store.Collecti
 		}
 	}
 	this := j.f.rt.NewThis()
-	for {
-		doc, err := in.read()
-		if err != nil {
-			return interrupted(ctx, err)
+	// The clock is not read for each document: map's time is what passes but for waiting for input and for check.
+	mapping := time.Now()
+	pause := func() { j.mapTime += time.Since(mapping) }
+	err = j.f.rt.Inside(func() (more bool, err error) {
+		wait := in.waits()
+		if wait {
+			pause()
 		}
-		if doc == nil {
-			break
+		doc, err := in.read()
+		if wait {
+			mapping = time.Now()
+		}
+		if err != nil || doc == nil {
+			return false, err
 		}
 		arg := this.Show(doc)
 		if uses.ThisEscapes {
 			arg = j.f.rt.Fresh(doc)
 		}
-		if err := j.mapOne(arg); err != nil {
-			return err
+		if _, err := j.f.rt.Invoke(j.f.mapper, arg); err != nil {
+			return false, err
 		}
 		j.input++
 		if j.input%checkEvery == 0 {
+			pause()
 			reducing := time.Now()
 			if err := j.check(); err != nil {
-				return err
+				return false, err
 			}
-			j.reduceTime += time.Since(reducing)
-			if err := ctx.Err(); err != nil {
-				return interrupted(ctx, err)
-			}
+			mapping = time.Now()
+			j.reduceTime += mapping.Sub(reducing)
 			j.report("m/r: (1/3) emit phase", j.input, all)
+			return true, ctx.Err()
 		}
+		return true, nil
+	})
+	if err != nil {
+		return interrupted(ctx, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return interrupted(ctx, err) // the end of input may be the reader's giving up
@@ -236,17 +247,6 @@ func (j *job) mapAll(ctx context.Context, snap *store.Snap, coll *store.Collecti
 	this.Show(bsonx.Empty)
 	j.loop = time.Since(start)
 	return nil
-}
-
-func (j *job) mapOne(this script.Value) error {
-	if !j.c.verbose {
-		_, err := j.f.rt.Invoke(j.f.mapper, this)
-		return err
-	}
-	start := time.Now()
-	_, err := j.f.rt.Invoke(j.f.mapper, this)
-	j.mapTime += time.Since(start)
-	return err
 }
 
 // check is what happens after every 100 input documents.

@@ -17,7 +17,6 @@ func BenchmarkNew(b *testing.B) {
 
 // BenchmarkMapEmit is one map call with one emit per operation.
 func BenchmarkMapEmit(b *testing.B) {
-	b.ReportAllocs()
 	r := New()
 	sum, buf := 0.0, make([]byte, 0, 64)
 	r.SetNative("emit", func(args []Value) (Value, error) {
@@ -36,12 +35,30 @@ func BenchmarkMapEmit(b *testing.B) {
 	}
 	this := r.NewThis()
 	i := 0
-	for b.Loop() {
-		if _, err := r.Invoke(f, this.Show(docs[i%len(docs)])); err != nil {
+	step := func() error {
+		_, err := r.Invoke(f, this.Show(docs[i%len(docs)]))
+		i++
+		return err
+	}
+	b.Run("each by itself", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := step(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("inside", func(b *testing.B) {
+		b.ReportAllocs()
+		if err := r.Inside(func() (bool, error) {
+			if !b.Loop() {
+				return false, nil
+			}
+			return true, step()
+		}); err != nil {
 			b.Fatal(err)
 		}
-		i++
-	}
+	})
 }
 
 // BenchmarkReduceTen is one reduce of ten numbers per operation.

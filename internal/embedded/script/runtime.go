@@ -28,6 +28,9 @@ type Runtime struct {
 	strictAdd       goja.Callable // (a, b) => a + b, for sums that are not all numbers
 	looseEqual      goja.Callable // (a, b) => a == b
 
+	enter    *Func // what Inside calls
+	promised bool  // something waits for the end of the outermost call
+
 	raised [8]raisedError // the latest errors of Go functions, next to be replaced first
 }
 
@@ -45,6 +48,7 @@ func New() *Runtime {
 	r.guardStrings()
 	r.guardArrays()
 	r.guardEval()
+	r.defineInside()
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"mrbench/internal/embedded/bsonx"
@@ -23,7 +22,7 @@ type Options struct {
 	// Log gets one line for each noteworthy event (recovery, leftover removed, background error). May be nil.
 	Log func(format string, args ...any)
 
-	memTableBytes int // 0: 64 MiB; tests make it small
+	memTableBytes int // 0: 16 MiB; tests make it small
 }
 
 // LockedError says that another process holds the data directory.
@@ -45,8 +44,9 @@ func (e *LockedError) Error() string {
 }
 
 const (
-	defaultCache    = 256 << 20
-	defaultMemTable = 64 << 20
+	defaultCache = 256 << 20
+	// Each key goes through a skip list, whose steps are cache misses when it is large: with 64 MiB that was the greater part of a load.
+	defaultMemTable = 16 << 20
 )
 
 // pebbleOptions are those of one data directory.
@@ -66,8 +66,8 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, r *room) *pebble.Options {
 		CacheSize:                   o.CacheBytes,
 		MemTableSize:                uint64(mem),
 		MemTableStopWritesThreshold: neverStop,
-		L0CompactionThreshold:       4,
-		L0CompactionFileThreshold:   500,
+		L0CompactionThreshold:       8,
+		L0CompactionFileThreshold:   2000,
 		L0StopWritesThreshold:       neverStop,
 		LBaseMaxBytes:               512 << 20,
 		MaxOpenFiles:                1000,
@@ -82,14 +82,28 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, r *room) *pebble.Options {
 	}
 	// Compactions on behalf of readers would be asked for while an iterator closes, which must not wait.
 	po.Experimental.ReadSamplingMultiplier = -1
+	po.Experimental.CompactionScheduler = newScheduler(r)
+	po.Experimental.SpanPolicyFunc = splitSpaces
 	po.Levels[0] = pebble.LevelOptions{
 		BlockSize:      32 << 10,
 		IndexBlockSize: 256 << 10,
-		FilterPolicy:   bloom.FilterPolicy(10),
+		FilterPolicy:   newRecordFilter(),
 	}
+	po.Levels[len(po.Levels)-1].FilterPolicy = pebble.NoFilterPolicy // pebble asks none there
 	po.TargetFileSizes[0] = 8 << 20
 	po.EnsureDefaults()
 	return po
+}
+
+// splitSpaces ends a table where records begin and where index entries begin. Records often come in the order of their keys, and
+// then move down the levels as they are, but not in one table with entries, which do not.
+func splitSpaces(key []byte) (pebble.SpanPolicy, []byte, error) {
+	for _, first := range []byte{spaceRecord, spaceEntry} {
+		if len(key) == 0 || key[0] < first {
+			return pebble.SpanPolicy{}, []byte{first}, nil
+		}
+	}
+	return pebble.SpanPolicy{}, nil, nil
 }
 
 // pebbleLogger keeps quiet but for what ends writing. Fatalf must not end the

@@ -26,8 +26,8 @@ func TestGate(t *testing.T) {
 					t.Error("an insert was sent without asking")
 				}
 			}
-			if c.Name == "listCollections" {
-				return mongofake.Cursor("test.$cmd.listCollections")
+			if c.Name == "listCollections" || c.Name == "find" {
+				return mongofake.Cursor("test.c")
 			}
 			return nil
 		}}

@@ -37,7 +37,7 @@ func pointOf(r *bench.Result, row bench.Row, cores int) *point {
 		return nil
 	}
 	p := &point{
-		Setup:     Setup{Documents: r.Dataset.Documents, Keys: keysOf(row), Shards: 1, Cores: cores, Ranges: max(row.Ranges, 1), Threads: max(row.Threads, 1)},
+		Setup:     Setup{Documents: r.Dataset.Documents, Keys: keysOf(row), Shards: shardsOf(r), Cores: cores, Ranges: max(row.Ranges, 1), Threads: max(row.Threads, 1)},
 		imbalance: 1, low: row.Seconds.Min, median: row.Seconds.Median, high: row.Seconds.Max,
 		restores: row.Mode == "js" || row.Mode == "mixed",
 	}
@@ -55,6 +55,21 @@ func pointOf(r *bench.Result, row bench.Row, cores int) *point {
 		}
 	}
 	return p
+}
+
+// shardsOf is how many shards did the work, as far as the rows tell.
+func shardsOf(r *bench.Result) int {
+	n := 1
+	for _, row := range r.Rows {
+		named := 0
+		for _, s := range row.Shards {
+			if s.Shard != "" {
+				named++
+			}
+		}
+		n = max(n, named)
+	}
+	return n
 }
 
 func keysOf(row bench.Row) int64 {

@@ -163,6 +163,29 @@ func TestFitWithinNoise(t *testing.T) {
 	}
 }
 
+// What was measured on two shards of one core is worth as much as on two cores of one, up to what one shard does afterwards.
+func TestFitOnShards(t *testing.T) {
+	t.Parallel()
+	w := plain()
+	w.merged, w.cores = 0, 1
+	r := w.measure(1e6, 1e5, 2, 2)
+	for i := range r.Rows {
+		if r.Rows[i].Ranges > 1 {
+			r.Rows[i].Shards = []bench.ShardLoad{{Shard: "a"}, {Shard: "b"}}
+		}
+	}
+	f, err := fit(t, r).Predict(Setup{Shards: 2, Cores: 1, Ranges: 2}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range f.Rows {
+		near(t, x.ID, x.Seconds, r.Rows[i].Seconds.Median, 1e-9)
+	}
+	if x := f.Rows[0]; x.Merge <= 0 || x.Merge > x.Seconds/5 {
+		t.Errorf("%+v", x)
+	}
+}
+
 // One size gives a cost of documents alone, and says so.
 func TestFitOneSize(t *testing.T) {
 	t.Parallel()

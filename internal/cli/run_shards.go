@@ -15,6 +15,9 @@ import (
 
 // askShards asks what the cluster behind a mongos is made of, and limits the commands for each of its shards.
 func (m *measurement) askShards(ctx context.Context) (err error) {
+	if m.o.perShard > 0 && len(m.ranges) > 1 && owning(m.owners) == 0 {
+		m.warn("--per-shard %d was not used: it is not known which shard a range lies on", m.o.perShard)
+	}
 	if m.cluster, err = cluster.Ask(ctx, m.t.Client); err != nil || m.cluster == nil {
 		return err
 	}
@@ -88,7 +91,7 @@ func (m *measurement) shardLoads(r *bench.Row) {
 	}
 	r.Shards = bench.ShardLoads(r.Parts, pieces)
 	if n := bench.Strayed(r.Parts); n > 0 {
-		m.warn("%s: %d of %d ranges were worked on by other shards than their own too: chunks have moved since, or the filter names no value of the shard key", r.ID, n, len(r.Parts))
+		m.warn("%s: %d of %d ranges went to other shards than their own too: chunks have moved since, or the router can't tell the shard by the filter", r.ID, n, len(r.Parts))
 	}
 }
 

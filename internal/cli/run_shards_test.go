@@ -90,7 +90,7 @@ func shardsOf(s *bench.Split) (names []string) {
 	return names
 }
 
-// The work of each shard is a table, a field of CSV, and --per-shard bounds it; a chunk that has moved since is noticed.
+// The work of each shard is a table and a field of CSV, and --per-shard bounds it.
 func TestRunPrintsShards(t *testing.T) {
 	t.Parallel()
 	m := mimic.Start(t, mimic.Config{Version: "4.0.3", Topology: mimic.Mongos})
@@ -122,6 +122,30 @@ func TestRunPrintsShards(t *testing.T) {
 	code, stdout, stderr = s.run("split", "--ranges", "4", "--uri", m.URI())
 	if code != 0 || !strings.Contains(stdout, "shard") || !strings.Contains(stdout, "s2") {
 		t.Errorf("%s\n%s", stdout, stderr)
+	}
+}
+
+// A chunk that has moved since the ranges were made is noticed by the router's own numbers; so is a bound that can't be kept.
+func TestRunNoticesMovedChunks(t *testing.T) {
+	n := func(x int64) *int64 { return &x }
+	m := &measurement{}
+	m.result.Server.Shards = []string{"s1", "s2"}
+	r := bench.Row{ID: "mr-ranges", Parts: []bench.Part{
+		{Shard: "s1", Seconds: 1, Shards: []bench.PartShard{{Shard: "s1", Input: n(10), Output: n(1)}, {Shard: "s2", Input: n(0), Output: n(0)}}},
+		{Shard: "s1", Seconds: 1, Shards: []bench.PartShard{{Shard: "s1", Input: n(0), Output: n(0)}, {Shard: "s2", Input: n(30), Output: n(3)}}},
+	}}
+	m.shardLoads(&r)
+	if w := strings.Join(m.result.Warnings, ";"); !strings.Contains(w, "mr-ranges: 1 of 2 ranges went to other shards than their own too") {
+		t.Errorf("warnings: %s", w)
+	}
+	if len(r.Shards) != 2 || r.Shards[0].Documents != 10 || r.Shards[1].Documents != 30 {
+		t.Errorf("%+v", r.Shards)
+	}
+	server := mimic.Start(t, mimic.Config{})
+	uniques(t, server, 500)
+	code, stdout, stderr := newSession(t).run("run", "--rows", "agg-ranges", "--per-shard", "2", "--uri", server.URI(), "--sample-every", "0")
+	if code != 0 || !strings.Contains(stdout, "--per-shard 2 was not used: it is not known which shard a range lies on") {
+		t.Errorf("%d: %s\n%s", code, stdout, stderr)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/mongo/writeconcern"
 
 	"mrbench/splitter"
 )
@@ -52,6 +53,9 @@ type Config struct {
 	// Comment tags the commands where the server allows (4.4 and later), default Prefix. Commands with it are
 	// killed when the run fails, so it must be the run's own.
 	Comment string
+	// WriteConcern is sent with every command that writes, and has to be one that asks for an answer; nil: the server's default.
+	// Outputs are read from the primary, with read concern local, whatever the client's settings are.
+	WriteConcern *writeconcern.WriteConcern
 	// Gate is asked before each part's command is sent. It blocks while the server is too busy; its error fails the run. done is
 	// called when the command has ended. May be nil: no limit.
 	Gate func(ctx context.Context) (done func(), err error)
@@ -97,6 +101,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("mr: output database %s belongs to the server: use another", c.OutDB)
 	case c.OutDB == "" && c.database(0) == c.DB:
 		return c, fmt.Errorf("mr: output database %s is the source's own: use another prefix", c.DB)
+	}
+	if !c.WriteConcern.Acknowledged() {
+		return c, errors.New("mr: write concern 0: outputs are read again and have to be there: use 1 or more")
 	}
 	if c.Job.Limit < 0 {
 		return c, fmt.Errorf("mr: limit %d: it must not be negative", c.Job.Limit)

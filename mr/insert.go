@@ -35,11 +35,16 @@ type inserter struct {
 	clash func([]bson.Raw) error
 }
 
-func newInserter(to *mongo.Collection, server splitter.Server) *inserter {
+func newInserter(to *mongo.Collection, server splitter.Server, concern bson.D) *inserter {
 	x := &inserter{to: to, limit: min(insertDocuments, server.MaxWriteBatch)}
 	_, x.buf = bsoncore.AppendDocumentStart(x.buf)
 	x.buf = bsoncore.AppendStringElement(x.buf, "insert", to.Name())
 	x.buf = bsoncore.AppendBooleanElement(x.buf, "ordered", false)
+	if concern != nil {
+		if d, err := bson.Marshal(concern); err == nil { // three numbers and words: it can't fail
+			x.buf = bsoncore.AppendDocumentElement(x.buf, "writeConcern", d)
+		}
+	}
 	var head int32
 	head, x.buf = bsoncore.AppendArrayElementStart(x.buf, "documents")
 	x.head = int(head)
@@ -84,6 +89,9 @@ func (x *inserter) flush(ctx context.Context) error {
 func (x *inserter) explain(err error) error {
 	ns := x.to.Database().Name() + "." + x.to.Name()
 	var we mongo.WriteException
+	if u := unconfirmed(err); u != nil {
+		err = u
+	}
 	if !errors.As(err, &we) || len(we.WriteErrors) == 0 || x.clash == nil {
 		return fmt.Errorf("mr: insert into %s: %w", ns, err)
 	}

@@ -37,7 +37,7 @@ func (r *runner) merge(ctx context.Context, rep *Report) error {
 }
 
 func (r *runner) collection(p Part) *mongo.Collection {
-	return r.Client.Database(p.DB).Collection(p.Coll)
+	return r.out(p.DB).Collection(p.Coll)
 }
 
 // concatenate puts disjoint parts together. The first part becomes the answer
@@ -63,7 +63,7 @@ func (r *runner) concatenate(ctx context.Context, parts []Part, answer *mongo.Co
 // rename gives a part's collection the answer's name. A server may refuse it (a sharded
 // collection, missing rights); then the part is copied like the others.
 func (r *runner) rename(ctx context.Context, p Part, answer *mongo.Collection) bool {
-	return r.Client.Database("admin").RunCommand(ctx, renameCommand(p, answer)).Err() == nil
+	return r.Client.Database("admin").RunCommand(ctx, r.confirmed(renameCommand(p, answer))).Err() == nil
 }
 
 func renameCommand(p Part, answer *mongo.Collection) bson.D {
@@ -95,7 +95,7 @@ func (r *runner) add(ctx context.Context, p Part, answer *mongo.Collection) erro
 			return fmt.Errorf("mr: $merge of %s.%s into %s: %w", p.DB, p.Coll, namespace(answer), err)
 		}
 	}
-	return r.copy(ctx, p, newInserter(answer, r.server), func(dst []byte, doc bson.Raw) []byte { return append(dst, doc...) })
+	return r.copy(ctx, p, newInserter(answer, r.server, r.concern()), func(dst []byte, doc bson.Raw) []byte { return append(dst, doc...) })
 }
 
 // copy streams a part through the client.
@@ -117,9 +117,9 @@ func (r *runner) copy(ctx context.Context, p Part, to *inserter, appendDoc func(
 func (r *runner) restore(ctx context.Context, parts []Part, answer *mongo.Collection) error {
 	aside := answer.Database().Collection(r.collName(gatherName))
 	var mu sync.Mutex
-	clashes := newInserter(aside, r.server)
+	clashes := newInserter(aside, r.server, r.concern())
 	err := splitter.Each(ctx, len(parts), r.Threads, func(ctx context.Context, i, _ int) error {
-		to := newInserter(answer, r.server)
+		to := newInserter(answer, r.server, r.concern())
 		to.clash = func(docs []bson.Raw) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -153,7 +153,7 @@ func (r *runner) restore(ctx context.Context, parts []Part, answer *mongo.Collec
 func (r *runner) gather(ctx context.Context, parts []Part, answer *mongo.Collection) error {
 	all := answer.Database().Collection(r.collName(gatherName))
 	err := splitter.Each(ctx, len(parts), r.Threads, func(ctx context.Context, i, _ int) error {
-		return r.copy(ctx, parts[i], newInserter(all, r.server), func(dst []byte, doc bson.Raw) []byte {
+		return r.copy(ctx, parts[i], newInserter(all, r.server, r.concern()), func(dst []byte, doc bson.Raw) []byte {
 			return r.keys.appendResult(dst, doc, "key")
 		})
 	})
@@ -187,9 +187,12 @@ func (r *runner) reduceAgain(ctx context.Context, parts []Part, answer *mongo.Co
 }
 
 func (r *runner) mapReduceAgain(ctx context.Context, from *mongo.Collection, j Job, out output) error {
-	err := from.Database().RunCommand(ctx, command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion)).Err()
+	err := from.Database().RunCommand(ctx, r.confirmed(command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion))).Err()
 	if s := scriptError(err, j); s != nil {
 		return s
+	}
+	if u := unconfirmed(err); u != nil {
+		err = u
 	}
 	if err != nil {
 		return fmt.Errorf("mr: mapReduce of %s into %s.%s: %w", namespace(from), out.db, out.coll, err)

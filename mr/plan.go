@@ -54,9 +54,9 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		x, job := r.planPart(i)
 		parts = append(parts, x)
 		if r.createsOutput() {
-			p.add(x.DB, true, bson.D{{Key: "create", Value: x.Coll}}, "")
+			p.add(x.DB, true, r.confirmed(bson.D{{Key: "create", Value: x.Coll}}), "")
 		}
-		p.add(r.DB, true, command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, jsMode, r.Comment, r.server.WireVersion), "")
+		p.add(r.DB, true, r.confirmed(command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, jsMode, r.Comment, r.server.WireVersion)), "")
 	}
 	p.merge(r, parts, restore, note)
 	return p, nil
@@ -72,21 +72,21 @@ func (p *Plan) merge(r *runner, parts []Part, restore bool, note string) {
 	switch {
 	case len(parts) == 1 && parts[0].Coll == answer.Name():
 	case restore && r.disjoint():
-		p.copy(parts, answer)
+		p.copy(r, parts, answer)
 	case restore:
-		p.copy(parts, gathered)
+		p.copy(r, parts, gathered)
 		p.again(r, gathered, again(r.Job, "key"), output{"replace", answer.Database().Name(), answer.Name()})
 	case r.disjoint():
-		p.add("admin", true, renameCommand(parts[0], answer), note)
+		p.add("admin", true, r.confirmed(renameCommand(parts[0], answer)), note)
 		for _, x := range parts[1:] {
 			if r.server.WireVersion >= splitter.Wire42 {
 				body := bson.D{{Key: "aggregate", Value: x.Coll}, {Key: "pipeline", Value: bson.A{mergeStage(answer)}}, {Key: "cursor", Value: bson.D{}}}
 				if r.server.WireVersion >= splitter.Wire44 {
 					body = append(body, bson.E{Key: "comment", Value: r.Comment})
 				}
-				p.add(x.DB, true, body, "")
+				p.add(x.DB, true, r.confirmed(body), "")
 			} else {
-				p.copy([]Part{x}, answer)
+				p.copy(r, []Part{x}, answer)
 			}
 		}
 	default:
@@ -101,7 +101,7 @@ func (p *Plan) reduceAgain(r *runner, parts []Part, answer, gathered *mongo.Coll
 	}
 	job := again(r.Job, "_id")
 	job.Finalize = ""
-	p.add("admin", true, renameCommand(parts[0], to), "")
+	p.add("admin", true, r.confirmed(renameCommand(parts[0], to)), "")
 	for _, x := range parts[1:] {
 		p.again(r, r.collection(x), job, output{"reduce", to.Database().Name(), to.Name()})
 	}
@@ -111,13 +111,13 @@ func (p *Plan) reduceAgain(r *runner, parts []Part, answer, gathered *mongo.Coll
 }
 
 func (p *Plan) again(r *runner, from *mongo.Collection, j Job, out output) {
-	p.add(from.Database().Name(), true, command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion), "")
+	p.add(from.Database().Name(), true, r.confirmed(command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion)), "")
 }
 
 // copy is results that go through the client.
-func (p *Plan) copy(parts []Part, to *mongo.Collection) {
+func (p *Plan) copy(r *runner, parts []Part, to *mongo.Collection) {
 	for _, x := range parts {
 		p.add(x.DB, false, bson.D{{Key: "find", Value: x.Coll}, {Key: "filter", Value: bson.D{}}}, "")
-		p.add(to.Database().Name(), true, bson.D{{Key: "insert", Value: to.Name()}, {Key: "ordered", Value: false}, {Key: "documents", Value: bson.A{}}}, "in batches, the documents read")
+		p.add(to.Database().Name(), true, r.confirmed(bson.D{{Key: "insert", Value: to.Name()}, {Key: "ordered", Value: false}, {Key: "documents", Value: bson.A{}}}), "in batches, the documents read")
 	}
 }

@@ -55,7 +55,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	r.plain.Store(c.JSMode && c.AllowPlain && r.refusesJSMode(ctx))
 	rep := &Report{
 		Databases: c.databases(),
-		Answer:    Answer{Collection: c.Client.Database(c.database(0)).Collection(c.collName(answerName))},
+		Answer:    Answer{Collection: c.out(c.database(0)).Collection(c.collName(answerName))},
 	}
 	for _, name := range c.writes() {
 		if c.Created != nil {
@@ -97,7 +97,7 @@ func (r *runner) refuseExisting(ctx context.Context) error {
 		if i == 0 {
 			names = append(names, r.collName(answerName), r.collName(gatherName))
 		}
-		db := r.Client.Database(r.database(i))
+		db := r.out(r.database(i))
 		found, err := db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
 		if err != nil {
 			return fmt.Errorf("mr: listCollections of %s: %w", db.Name(), err)
@@ -143,7 +143,7 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 		r.mu.Unlock()
 	}
 	if r.createsOutput() {
-		if err := r.Client.Database(p.DB).CreateCollection(ctx, p.Coll); err != nil {
+		if err := r.out(p.DB).CreateCollection(ctx, p.Coll); err != nil {
 			return p, fmt.Errorf("mr: create %s.%s: %w", p.DB, p.Coll, err)
 		}
 	}
@@ -152,14 +152,14 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 	began := time.Now()
 	p.Start = began.Sub(r.start).Seconds()
 	jsMode := r.JSMode && !r.plain.Load()
-	raw, err := r.Client.Database(r.DB).RunCommand(ctx, command(r.Coll, job, query, out, jsMode, r.Comment, r.server.WireVersion)).Raw()
+	raw, err := r.Client.Database(r.DB).RunCommand(ctx, r.confirmed(command(r.Coll, job, query, out, jsMode, r.Comment, r.server.WireVersion))).Raw()
 	if jsMode && jsModeRefused(err) {
 		if !r.AllowPlain {
 			return p, &JSModeError{Message: err.Error()}
 		}
 		r.plain.Store(true)
 		began = time.Now()
-		raw, err = r.Client.Database(r.DB).RunCommand(ctx, command(r.Coll, job, query, out, false, r.Comment, r.server.WireVersion)).Raw()
+		raw, err = r.Client.Database(r.DB).RunCommand(ctx, r.confirmed(command(r.Coll, job, query, out, false, r.Comment, r.server.WireVersion))).Raw()
 	}
 	if err != nil {
 		if splitter.Killed(err) {
@@ -222,6 +222,9 @@ func jsModeRefused(err error) bool {
 func (r *runner) explain(err error, x splitter.Range) error {
 	if s := scriptError(err, r.Job); s != nil {
 		return s
+	}
+	if u := unconfirmed(err); u != nil {
+		err = u
 	}
 	ns := r.DB + "." + r.Coll
 	if code(err) == codeNamespaceNotFound {

@@ -18,7 +18,7 @@ const (
 // passing are the codes of states that pass by themselves: a member that shuts down or
 // steps down, an election, a host that can't be reached. Drivers retry on the same ones.
 var passing = map[int]bool{
-	6: true, 7: true, 89: true, 91: true, 189: true, 262: true, 9001: true, 10107: true,
+	6: true, 7: true, 89: true, 91: true, 133: true, 134: true, 189: true, 262: true, 9001: true, 10058: true, 10107: true,
 	11600: true, 11602: true, 13435: true, 13436: true,
 }
 
@@ -50,6 +50,20 @@ func retryable(err error) bool {
 		}
 	}
 	return false
+}
+
+// retried does what may be done twice until it succeeds, fails for good or no tries are left.
+func retried(ctx context.Context, retries int, do func() error) error {
+	tries := newAttempts(retries)
+	for {
+		err := do()
+		if err == nil || ctx.Err() != nil || !retryable(err) {
+			return err
+		}
+		if err := tries.again(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 // attempts counts the tries of one command.

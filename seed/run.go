@@ -101,7 +101,10 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 // failed attempt or by the load that is resumed. When the count shows that it was there
 // before, or is in the files twice, it is a duplicate after all.
 func (l *load) verify(ctx context.Context, r *Report) (err error) {
-	r.Counted, err = verifyCount(ctx, l.c.Collection, r.Before+r.Documents, l.again.Load(), l.wc.unacknowledged, l.c.Append)
+	err = retried(ctx, l.c.Retries, func() (err error) {
+		r.Counted, err = verifyCount(ctx, l.c.Collection, r.Before+r.Documents, l.again.Load(), l.wc.unacknowledged, l.c.Append)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -209,7 +212,11 @@ func empty(ctx context.Context, c Config) (before int64, err error) {
 }
 
 func createIndex(ctx context.Context, c Config) error {
-	if _, err := c.Collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: c.IndexKeys}); err != nil {
+	err := retried(ctx, c.Retries, func() error { // one that is there already is no error
+		_, err := c.Collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: c.IndexKeys})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("seed: %s: createIndexes: %w", namespace(c.Collection), err)
 	}
 	return nil

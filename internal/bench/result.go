@@ -83,6 +83,10 @@ type Context struct {
 	Load        *[3]float64    `json:"load,omitempty"` // 1, 5 and 15 minutes, at the start
 	Options     map[string]any `json:"options"`
 	Schedule    *Schedule      `json:"schedule,omitempty"`
+	// Where pipelines read, and how outputs were confirmed; "" the server's default.
+	ReadPreference string `json:"read_preference,omitempty"`
+	ReadConcern    string `json:"read_concern,omitempty"`
+	WriteConcern   string `json:"write_concern,omitempty"`
 }
 
 // Schedule is how the runs were arranged.

@@ -199,6 +199,9 @@ func (m *measurement) planPipeline(ctx context.Context, row int) error {
 		m.dry.command(m.coll.Database().Name(), body, false, "")
 	}
 	m.dry.line("// and explain of up to 16 of them")
+	if read, level, _ := m.concerns.texts(); read+level != "" {
+		m.dry.line("// sent with read preference %s and read concern %s", orWord(read, "primary"), orWord(level, "of the server"))
+	}
 	return nil
 }
 
@@ -278,7 +281,17 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 		if t.WireVersion >= splitter.Wire44 {
 			d.line("// inserts carry the comment %q", t.AppName)
 		}
+		if o.writeConcern == "" {
+			o.writeConcern = seedConcern(t)
+		}
 		err = a.planSeed(d, o, exists)
 	}
 	return firstError(err, a.printPlan(d))
+}
+
+func orWord(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
 }

@@ -23,7 +23,7 @@ func writes(c mongofake.Command) bool {
 		return strings.Contains(c.Body.String(), `"$out"`) || strings.Contains(c.Body.String(), `"$merge"`)
 	}
 	reads := []string{
-		"find", "count", "explain", "listCollections", "listIndexes", "listDatabases", "buildInfo", "serverStatus", "connectionStatus", "splitVector",
+		"find", "count", "explain", "listCollections", "listIndexes", "listDatabases", "buildInfo", "serverStatus", "getParameter", "connectionStatus", "splitVector",
 		"collStats", "getMore", "killCursors", "ping", "distinct", "currentOp", "hostInfo", "dbStats", "listShards", "balancerStatus",
 	}
 	return !slices.Contains(reads, c.Name)

@@ -39,6 +39,10 @@ func noEffects(facts *target.Facts, ns target.Namespace, variants []variant, out
 		e.refused = "this server can't run mapReduce: " + c.Reason
 		return e
 	}
+	if c := caps[target.CapWrites]; c.State == target.Refused {
+		e.refused = c.Reason
+		return e
+	}
 	if why := lacksOutput(facts, outDB); why != "" {
 		e.refused = why
 		return e

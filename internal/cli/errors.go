@@ -98,7 +98,7 @@ var kinds = map[int]string{
 
 // printError writes one line, or one JSON object when that is the format asked for.
 func (a *app) printError(code int, err error) {
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := a.scrub(strings.Join(strings.Fields(a.rightText(err, err.Error())), " "))
 	for _, p := range []string{"seed: ", "source: ", "splitter: ", "mr: ", "aggregate: "} {
 		text = strings.TrimPrefix(text, p) // which library said it is of no use to a person
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/bson"
 
 	"mrbench/internal/bench"
 	"mrbench/internal/mimic"
@@ -11,6 +14,8 @@ import (
 )
 
 func groups(c mongofake.Command) bool { return strings.Contains(c.Body.String(), "$group") }
+
+func merges(c mongofake.Command) bool { return strings.Contains(c.Body.String(), "$merge") }
 
 // A server that goes away in the middle of a row costs a second try of that row, or the row, and never the others.
 func TestFailOver(t *testing.T) {
@@ -68,6 +73,61 @@ func TestFailOver(t *testing.T) {
 			[]mimic.Fault{{Command: "aggregate", Match: groups, Times: 2, Code: mimic.NotPrimary}},
 			[]string{"agg"},
 			nil, "agg was run a second time", 0, nil,
+		},
+		{
+			"a member steps down for a while",
+			mimic.Config{Topology: mimic.ReplicaSet},
+			"mr-ranges,agg",
+			[]mimic.Fault{{Command: "mapReduce", Nth: 2, Code: 11602, StepDown: 300 * time.Millisecond}},
+			[]string{"mr-ranges"},
+			nil, "mr-ranges was run a second time", 0, nil,
+		},
+		{
+			"while merging",
+			mimic.Config{Version: "4.2.24", Topology: mimic.ReplicaSet},
+			"mr-ranges,agg",
+			[]mimic.Fault{{Command: "aggregate", Match: merges, Code: 189}},
+			[]string{"mr-ranges"},
+			nil, "mr-ranges was run a second time", 0, nil,
+		},
+		{
+			"a cursor is lost",
+			mimic.Config{Topology: mimic.ReplicaSet, BatchSize: 5},
+			"agg,mr",
+			[]mimic.Fault{{Command: "getMore", Code: 43}},
+			[]string{"agg"},
+			nil, "agg was run a second time", 0, []string{"--shuffle-seed", "off"},
+		},
+		{
+			"a cursor is cut off",
+			mimic.Config{BatchSize: 5},
+			"agg,mr",
+			[]mimic.Fault{{Command: "getMore", HangUp: true}},
+			[]string{"agg"},
+			nil, "agg was run a second time", 0, []string{"--shuffle-seed", "off"},
+		},
+		{
+			"a shard, by a router of 4.0",
+			mimic.Config{Topology: mimic.Mongos},
+			"mr,agg",
+			[]mimic.Fault{{Command: "mapReduce", Reply: bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: `MR parallel processing failed: { ok: 0.0, errmsg: "interrupted", code: 11602, codeName: "InterruptedDueToReplStateChange" }`}}}},
+			[]string{"mr"},
+			nil, "mr was run a second time", 0, nil,
+		},
+		{
+			"a shard has no primary",
+			mimic.Config{Version: "5.0.3", Topology: mimic.Mongos},
+			"mr,agg",
+			[]mimic.Fault{{Command: "mapReduce", Code: 133}},
+			[]string{"mr"},
+			nil, "mr was run a second time", 0, nil,
+		},
+		{
+			"while splitting",
+			mimic.Config{Topology: mimic.ReplicaSet},
+			"mr-ranges,agg",
+			[]mimic.Fault{{Command: "count", Match: func(c mongofake.Command) bool { return c.Body.Lookup("hint").Type != 0 }, Nth: 2, Code: 11602}},
+			nil, nil, "", 0, nil,
 		},
 		{
 			"twice",

@@ -40,6 +40,7 @@ type measurement struct {
 	out      *outputs
 	job      *runJob
 	effects  effects
+	concerns concerns
 	dry      *dryRun          // nil: commands are sent
 	governor *polite.Governor // nil: no limits
 
@@ -254,7 +255,7 @@ func (m *measurement) mapReduceConfig(row int) mr.Config {
 	c := mr.Config{
 		Client: m.t.Client, DB: m.coll.Database().Name(), Coll: m.coll.Name(), Job: m.job.mapReduce(v),
 		Predicate: m.t.Predicate, Threads: m.o.threads, Layout: v.layout, JSMode: v.js, AllowPlain: true, KeyTypes: m.types,
-		Prefix: m.out.prefix(row), OutDB: m.out.db, Gate: gate(m.governor),
+		Prefix: m.out.prefix(row), OutDB: m.out.db, Gate: gate(m.governor), WriteConcern: m.concerns.write,
 	}
 	if !m.job.emits(m.app.common.key) {
 		c.KeyTypes = nil // they are another field's
@@ -346,7 +347,7 @@ func (m *measurement) notOf(row int) func(db string) bool {
 func (m *measurement) pipeline(row int) aggregate.Config {
 	v := m.variants[row]
 	c := aggregate.Config{
-		Collection: m.coll, Pipeline: m.job.pipeline, Key: m.app.common.key,
+		Collection: m.concerns.of(m.coll), Pipeline: m.job.pipeline, Key: m.app.common.key,
 		Predicate: m.t.Predicate, Threads: m.o.threads, Covered: v.covered, Gate: gate(m.governor),
 	}
 	if v.ranges {
@@ -371,6 +372,7 @@ func (m *measurement) compare(ctx context.Context, row int, s *bench.Sample, d *
 	case row == m.first:
 		m.stored = stored
 	case *s.Answer != *m.answer && m.result.Difference == nil:
+		m.explainLag(ctx, row)
 		if err := m.findDifference(ctx, row, stored); err != nil {
 			m.warn("the differing keys of %s could not be found: %v", m.variants[row].id, err)
 		}

@@ -154,11 +154,11 @@ func TestLackingRight(t *testing.T) {
 	t.Parallel()
 	refused := func(text string) error { return mongo.CommandError{Code: codeUnauthorized, Message: text} }
 	for text, want := range map[string]string{
-		`not authorized on reports to execute command { insert: "x", ordered: true }`:      "the user lacks insert on reports.x",
-		`not authorized on reports to execute command { drop: "x" }`:                       "the user lacks dropCollection on reports.x",
-		`not authorized on mrbench_1 to execute command { dropDatabase: 1 }`:               "the user lacks dropDatabase on database mrbench_1",
+		`not authorized on reports to execute command { insert: "x", ordered: true }`:      "the user lacks insert on reports.x: grant the role readWrite on reports",
+		`not authorized on reports to execute command { drop: "x" }`:                       "the user lacks dropCollection on reports.x: grant the role readWrite on reports",
+		`not authorized on mrbench_1 to execute command { dropDatabase: 1 }`:               "the user lacks dropDatabase on database mrbench_1: grant the role dbAdmin on mrbench_1",
 		`not authorized on test to execute command { mapReduce: "u", map: function() {} }`: "the user lacks a right for mapReduce of test.u: find on the source, and insert and remove on the output",
-		`not authorized on admin to execute command serverStatus`:                          "the user lacks serverStatus on database admin",
+		`not authorized on admin to execute command serverStatus`:                          "the user lacks serverStatus on database admin: grant the role clusterMonitor on admin",
 		`something else`: "",
 	} {
 		if got := lackingRight(refused(text)); got != want {

@@ -13,6 +13,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/mongo/options"
+	"go.mongodb.org/mongo-driver/mongo/writeconcern"
 
 	"mrbench/internal/target"
 )
@@ -42,6 +44,9 @@ type owner struct {
 
 const program = "mrbench"
 
+// confirmTimeout is how long the members of a set may take to confirm the first small write.
+const confirmTimeout = 30 * time.Second
+
 // newRunID is unique and sorts by time.
 func newRunID(now time.Time) string {
 	u := now.UTC()
@@ -57,6 +62,7 @@ type outputs struct {
 	server string
 	record created
 	now    func() time.Time
+	write  *writeconcern.WriteConcern // of marks; nil: the client's
 
 	mu  sync.Mutex
 	dbs []string // databases, or collections of db, made and not dropped
@@ -125,6 +131,10 @@ func (o *outputs) note(kind, name, full string) (known bool, err error) {
 // unmade takes back a note when the server refused to make the thing, so that nobody tries to drop it.
 func (o *outputs) unmade(err error, kind, name, full string) error {
 	failed := fmt.Errorf("output %s %s: %w", whatIs(kind), full, err)
+	if we, ok := errors.AsType[mongo.WriteException](err); ok && we.WriteConcernError != nil && len(we.WriteErrors) == 0 {
+		return fmt.Errorf("output %s %s: it was made, but its write concern was not met: %s (code %d); ask for one that this set can give with --write-concern: %w",
+			whatIs(kind), full, we.WriteConcernError.Message, we.WriteConcernError.Code, err)
+	}
 	if _, refused := errors.AsType[mongo.ServerError](err); !refused || mongo.IsNetworkError(err) {
 		return failed
 	}
@@ -138,6 +148,15 @@ func (o *outputs) mark(ctx context.Context, c *mongo.Collection) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
+	}
+	if o.write != nil { // a set that can't confirm is found out here, before hours of work
+		w := *o.write
+		if w.WTimeout == 0 {
+			w.WTimeout = confirmTimeout
+		}
+		if c, err = c.Clone(options.Collection().SetWriteConcern(&w)); err != nil {
+			return err
+		}
 	}
 	_, err = c.InsertOne(ctx, owner{o.run, program, host, os.Getpid(), o.now()})
 	return err

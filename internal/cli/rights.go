@@ -99,5 +99,5 @@ func lackingRight(err error) string {
 	if strings.EqualFold(m[2], "mapReduce") {
 		return fmt.Sprintf("the user lacks a right for mapReduce of %s: %s", where, actions)
 	}
-	return fmt.Sprintf("the user lacks %s on %s", actions, where)
+	return fmt.Sprintf("the user lacks %s on %s: grant the role %s", actions, where, roleFor(m[2], m[1]))
 }

@@ -233,7 +233,7 @@ func (a *app) tell(format string, args ...any) {
 		return
 	}
 	if bars := a.above.Load(); bars != nil {
-		if _, err := fmt.Fprintf(bars, format+"\n", args...); err == nil {
+		if _, err := fmt.Fprintf(bars, "%s\n", a.scrub(fmt.Sprintf(format, args...))); err == nil {
 			return
 		}
 	}
@@ -242,7 +242,7 @@ func (a *app) tell(format string, args ...any) {
 
 // insist writes a line that is said nowhere else, also with --quiet.
 func (a *app) insist(format string, args ...any) {
-	fmt.Fprintf(a.env.Stderr, format+"\n", args...)
+	fmt.Fprintf(a.env.Stderr, "%s\n", a.scrub(fmt.Sprintf(format, args...)))
 }
 
 // print writes a result in the format asked for: v as JSON, the first table as CSV, all of them as text or Markdown.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +41,7 @@ type runOptions struct {
 	outDB       string
 	dryRun      bool
 	verbose     bool
+	concernOptions
 	scheduleOptions
 	planOptions
 	politeOptions
@@ -111,12 +111,13 @@ answers must be the same in every run.`,
 	listFlag(c, &o.rows, "rows", rowIDs(), "measure these rows of the ladder, in this order, separated by commas")
 	o.scheduleOptions.flags(c)
 	o.planOptions.flags(c)
+	o.concernFlags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
-	f.StringVar(&o.outDB, "out-db", "", "write outputs to collections of this `database`, mrbench_<run>_…, instead of databases of the run's own")
+	outDBFlag(c, &o.outDB)
 	o.politeOptions.flags(c, "ranges")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how to find and stop the run's operations on the server")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
@@ -142,12 +143,8 @@ func (o runOptions) check(cmd *cobra.Command) error {
 	if o.sampleEvery != 0 && o.sampleEvery < leastInterval {
 		return usageError("--sample-every %v: it is at least %v, so that it is no load itself, or 0", o.sampleEvery, leastInterval)
 	}
-	switch {
-	case o.outDB == "":
-	case o.outDB == "admin" || o.outDB == "config" || o.outDB == "local":
-		return usageError("--out-db %s: it belongs to the server", o.outDB)
-	case strings.ContainsAny(o.outDB, "/\\. \"$*<>:|?\x00") || len(o.outDB) > 63:
-		return usageError("--out-db %q: it is the name of a database", o.outDB)
+	if err := checkOutDB(o.outDB); err != nil {
+		return err
 	}
 	if err := o.planOptions.check(cmd); err != nil {
 		return err
@@ -266,8 +263,11 @@ func (m *measurement) prepare(ctx context.Context) error {
 		return fmt.Errorf("ask the server what it can do: %w", err)
 	}
 	ns := m.app.common.ns
-	if missing := facts.Lacks(ns.DB, ns.Coll, "find"); missing != nil {
-		return withCode(exitFailed, "user %s lacks find on %s: grant the role read on %s", facts.User, ns, ns.DB)
+	if err := m.settleConcerns(facts, m.o.concernOptions); err != nil {
+		return err
+	}
+	if err := m.mayPrepare(ctx, facts); err != nil {
+		return err
 	}
 	m.effects = noEffects(facts, ns, m.variants, m.o.outDB)
 	m.foretell()
@@ -340,6 +340,7 @@ func (m *measurement) documents(ctx context.Context) error {
 		o := seedDefaults
 		o.docs, o.politeOptions = m.o.docs, m.o.politeOptions
 		if m.dry != nil {
+			o.writeConcern = seedConcern(m.t)
 			m.dry.line("// %s does not exist: it is filled first; the rows depend on its documents, so the plan ends with that", a.common.ns)
 			return firstError(a.planSeed(m.dry, o, false), errPlanEnds)
 		}
@@ -380,7 +381,10 @@ func (m *measurement) index(ctx context.Context) error {
 	}
 	start := m.app.env.Now()
 	m.app.tell("making the index {%s: 1} on %s", key, m.app.common.ns)
-	if _, err := m.coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: key, Value: 1}}}); err != nil {
+	if err := m.app.afterFailOver(ctx, m.t, "making the index", func() error {
+		_, err := m.coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: key, Value: 1}}})
+		return err
+	}); err != nil {
 		return fmt.Errorf("create index {%s: 1} on %s: %w", key, m.app.common.ns, err)
 	}
 	m.app.tell("the index was made in %s", shortTime(m.app.env.Now().Sub(start)))
@@ -392,7 +396,7 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 	if m.o.list != nil {
 		return m.provePlan(ctx)
 	}
-	rep, err := splitter.Split(ctx, splitter.Config{
+	rep, err := m.app.splitAgain(ctx, m.t, splitter.Config{
 		Collection: m.coll, Key: m.app.common.key, Ranges: wanted, Strategy: m.o.strategy, Predicate: m.t.Predicate,
 	})
 	if err != nil {

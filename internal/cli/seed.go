@@ -25,7 +25,7 @@ type seedOptions struct {
 
 // seedDefaults are what run --docs seeds with.
 var seedDefaults = seedOptions{
-	docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, writeConcern: "1", index: string(seed.IndexAfter),
+	docs: 1_000_000, seed: 1, writers: seed.DefaultWriters, batch: seed.DefaultBatch, index: string(seed.IndexAfter),
 	sourceOptions: sourceOptions{generator: uniquesName, onDuplicate: string(seed.DuplicateStop), retries: seed.DefaultRetries},
 }
 
@@ -85,6 +85,9 @@ and it says which. In write-concern, majority+j is majority,j.`,
 				return usageError("%s is for a load into a collection", o.politeOptions.text())
 			}
 			if len(o.sweep) > 0 {
+				if o.writeConcern == "" {
+					o.writeConcern = "1"
+				}
 				return a.runSweep(cmd, o, args)
 			}
 			for _, n := range onlyWithSweep {
@@ -119,7 +122,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	intFlag(c, &o.writers, "writers", o.writers, 1, 1000, "inserts at a time")
 	intFlag(c, &o.batch, "batch", o.batch, 1, 100_000, "documents an insert; cut down to what the server takes")
 	f.BoolVar(&o.ordered, "ordered", false, "insert in order: the server stops a batch at its first error")
-	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j")
+	f.Var(&value[string]{&o.writeConcern, "concern", parseConcern, same}, "write-concern", "0, 1, a number of members, majority, j, or majority,j; else what the connection string says, or 1")
 	complete(c, "write-concern", []string{"0", "1", "2", "3", "majority", "j", "majority,j"})
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")

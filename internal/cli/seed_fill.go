@@ -14,6 +14,9 @@ import (
 // fill seeds the collection. It records the collection as mrbench's own when it creates it. A result beside an
 // error says how far it came.
 func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *seedResult, err error) {
+	if o.writeConcern == "" {
+		o.writeConcern = seedConcern(t)
+	}
 	conf := seed.Config{
 		Collection: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
 		Writers:    o.writers, Batch: o.batch, Ordered: o.ordered, WriteConcern: o.writeConcern,
@@ -54,7 +57,7 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 		conf.Bad = bad.take
 	}
 	if !o.resume {
-		if err := a.makeCollection(ctx, t, o.drop, o.add); err != nil {
+		if err := a.makeCollection(ctx, t, o); err != nil {
 			return nil, a.explainFill(err, o, cp)
 		}
 		if cp != nil {
@@ -128,16 +131,27 @@ func (a *app) resultOf(o seedOptions, t *target.Target, rep *seed.Report, bad *r
 	return r
 }
 
+// seedConcern is the write concern of a load that no flag says: the connection string's, or 1.
+func seedConcern(t *target.Target) string {
+	if w := t.Wishes.WriteConcern; w != nil && (w.W != nil || w.Journal != nil && *w.Journal) {
+		return concernText(w)
+	}
+	return "1"
+}
+
 // makeCollection creates the collection to be filled, and records it. One that exists stays as it is, unless it holds
 // documents, which is an error, or drop is asked for.
-func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bool) error {
+func (a *app) makeCollection(ctx context.Context, t *target.Target, o seedOptions) error {
 	ns := a.common.ns
 	db := t.Client.Database(ns.DB)
 	_, exists, err := collectionUUID(ctx, db, ns.Coll)
 	if err != nil {
 		return err
 	}
-	if exists && drop {
+	if err := mayDo(ctx, t, toSeed(ns, o, exists)); err != nil {
+		return err
+	}
+	if exists && o.drop {
 		if err := db.Collection(ns.Coll).Drop(ctx); err != nil {
 			return fmt.Errorf("drop %s: %w", ns, err)
 		}
@@ -145,7 +159,7 @@ func (a *app) makeCollection(ctx context.Context, t *target.Target, drop, add bo
 	}
 	if exists {
 		n, err := db.Collection(ns.Coll).EstimatedDocumentCount(ctx)
-		if err == nil && n > 0 && !add {
+		if err == nil && n > 0 && !o.add {
 			err = &seed.NotEmptyError{NS: ns.String(), Documents: n}
 		}
 		return err

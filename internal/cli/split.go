@@ -76,7 +76,7 @@ func (a *app) runSplit(ctx context.Context, o splitOptions) (err error) {
 		return err
 	}
 	defer finish(&err, t)
-	rep, err := splitter.Split(ctx, splitter.Config{
+	rep, err := a.splitAgain(ctx, t, splitter.Config{
 		Collection: t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll),
 		Key:        a.common.key, Then: o.then, Ranges: o.ranges, Strategy: o.strategy, Predicate: t.Predicate, Histogram: o.verbose,
 	})

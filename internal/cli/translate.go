@@ -21,6 +21,7 @@ import (
 type translateOptions struct {
 	prove   string
 	limit   int64
+	outDB   string
 	plain   bool
 	allowJS bool
 }
@@ -66,6 +67,7 @@ docs/jobs.md explains job files, refusals and caveats.`,
 	}
 	enumFlag(c, &o.prove, "prove", proveNo, []string{proveNo, proveSample, proveAll}, "run job and pipeline on the data and compare")
 	countFlag(c, &o.limit, "limit", 10_000, 1, "documents of the sample")
+	outDBFlag(c, &o.outDB)
 	c.Flags().BoolVar(&o.plain, "plain", false, "no guards for values of unusual types")
 	c.Flags().BoolVar(&o.allowJS, "allow-js", false, "leave what has no equivalent to $function and $accumulator (MongoDB 4.4 and later)")
 	return c

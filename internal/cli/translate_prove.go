@@ -33,6 +33,9 @@ type prover struct {
 }
 
 func (a *app) proveJob(ctx context.Context, o translateOptions, j *jobfile.Job, r *translate.Result, ns target.Namespace) (err error) {
+	if err := checkOutDB(o.outDB); err != nil {
+		return err
+	}
 	dir, err := a.dataDir()
 	if err != nil {
 		return err
@@ -42,6 +45,20 @@ func (a *app) proveJob(ctx context.Context, o translateOptions, j *jobfile.Job, 
 		return err
 	}
 	defer finish(&err, t)
+	facts, err := t.Ask(ctx, ns)
+	if err != nil {
+		return a.explain(err, t)
+	}
+	if err := allowed(facts, toRead(ns)); err != nil {
+		return err
+	}
+	if why := lacksOutput(facts, o.outDB); why != "" {
+		return withCode(exitFailed, "the proof runs the job: %s", why)
+	}
+	settled, err := concernsOf(facts, t.Wishes, concernOptions{})
+	if err != nil {
+		return err
+	}
 	coll := t.Client.Database(ns.DB).Collection(ns.Coll)
 	n, err := coll.CountDocuments(ctx, bson.D{}, options.Count().SetLimit(o.limit+1))
 	if err != nil {
@@ -54,6 +71,7 @@ func (a *app) proveJob(ctx context.Context, o translateOptions, j *jobfile.Job, 
 		a.lint(ctx, j, docs)
 	}
 	p := &prover{app: a, t: t, coll: coll, job: j, res: r, out: newOutputs(newRunID(a.env.Now()), t, createdIn(dir), a.env.Now)}
+	p.out.db, p.out.write = o.outDB, settled.write
 	defer func() { err = firstError(err, a.dropOutputs(ctx, p.out)) }()
 	if o.prove == proveSample || n > o.limit {
 		if err := p.prove(ctx, o.limit); err != nil {
@@ -104,7 +122,7 @@ func (p *prover) prove(ctx context.Context, limit int64) error {
 	p.runs++
 	rep, err := mr.Run(ctx, mr.Config{
 		Client: p.t.Client, DB: p.coll.Database().Name(), Coll: p.coll.Name(), Job: job, Predicate: p.t.Predicate,
-		Prefix: p.out.prefix(p.runs - 1), Created: func(db string) error { return p.out.create(ctx, db) },
+		Prefix: p.out.prefix(p.runs - 1), OutDB: p.out.db, WriteConcern: p.out.write, Created: func(db string) error { return p.out.create(ctx, db) },
 	})
 	agg := aggregate.Config{Collection: p.coll, Pipeline: pipeline}
 	if err != nil {

@@ -28,6 +28,7 @@ type tuneFlags struct {
 	threads     int
 	strategy    string
 	createIndex bool
+	outDB       string
 	seed        uint64
 	save        string
 	verbose     bool
@@ -83,6 +84,7 @@ own (mrbench_<run>_…), which are dropped, on Ctrl-C too; what is known by then
 	intFlag(c, &o.threads, "max-threads", 0, 0, 256, "try 1, 2, 4, … up to so many threads; 0 is twice the server's processors")
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the ranges")
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
+	outDBFlag(c, &o.outDB)
 	f.Uint64Var(&o.seed, "shuffle-seed", 1, "of the order within rounds: a whole number")
 	o.politeOptions.flags(c, "ranges")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
@@ -116,7 +118,10 @@ type tuning struct {
 
 func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 	ctx := cmd.Context()
-	ro := runOptions{docs: o.docs, strategy: o.strategy, createIndex: o.createIndex, job: o.job}
+	ro := runOptions{docs: o.docs, strategy: o.strategy, createIndex: o.createIndex, job: o.job, outDB: o.outDB}
+	if err := checkOutDB(o.outDB); err != nil {
+		return err
+	}
 	job, err := a.jobOf(cmd, &ro)
 	if err != nil {
 		return err
@@ -175,11 +180,18 @@ func (a *app) runTune(cmd *cobra.Command, o tuneFlags) (err error) {
 // prepare finds out what can be tried, and cuts the collection into pieces that are proved to cover it.
 func (s *tuning) prepare(ctx context.Context) error {
 	m, r := s.m, &s.result
-	if err := m.documents(ctx); err != nil {
-		return err
-	}
 	facts, err := s.t.Ask(ctx, s.app.common.ns)
 	if err != nil {
+		return err
+	}
+	m.out.db = s.o.outDB
+	if err := m.settleConcerns(facts, concernOptions{}); err != nil {
+		return err
+	}
+	if err := m.mayPrepare(ctx, facts); err != nil {
+		return err
+	}
+	if err := m.documents(ctx); err != nil {
 		return err
 	}
 	s.router = facts.Mongos
@@ -187,7 +199,7 @@ func (s *tuning) prepare(ctx context.Context) error {
 	if len(s.o.rows) > 0 {
 		list = slices.DeleteFunc(list, func(v variant) bool { return !slices.Contains(s.o.rows, v.id) })
 	}
-	usable, skipped := usableVariants(list, facts.Capabilities(s.app.common.ns), m.job, s.app.common.key)
+	usable, skipped := usableVariants(list, tuneCapabilities(facts, s.app.common.ns, s.o.outDB), m.job, s.app.common.key)
 	if len(usable) == 0 {
 		return withCode(exitFailed, "nothing can be tried on this server: %s: %s", skipped[0].What, skipped[0].Reason)
 	}
@@ -253,7 +265,7 @@ func (s *tuning) split(ctx context.Context, usable []variant) error {
 	default:
 		return nil
 	}
-	rep, err := splitter.Split(ctx, splitter.Config{
+	rep, err := s.app.splitAgain(ctx, s.t, splitter.Config{
 		Collection: s.m.coll, Key: s.app.common.key, Ranges: wanted, Strategy: s.o.strategy, Predicate: s.t.Predicate,
 	})
 	if err != nil {
@@ -443,6 +455,7 @@ func (s *tuning) command(c tuneCandidate) string {
 		}
 	}
 	g := s.app.common
+	unless("--out-db", s.o.outDB, "")
 	unless("--strategy", s.o.strategy, splitter.Auto)
 	unless("--ns", g.ns.String(), "test.uniques")
 	unless("--key", g.key, "dim0")

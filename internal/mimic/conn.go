@@ -82,8 +82,11 @@ func (s *Server) answer(ctx context.Context, client, engine net.Conn, m []byte) 
 		case <-time.After(f.Delay):
 		}
 	}
+	if f != nil && f.StepDown > 0 {
+		s.StepDown(f.StepDown)
+	}
 	var reply any
-	if f == nil || f.After || f.Code == 0 && !f.HangUp {
+	if f == nil || f.After || f.Code == 0 && !f.HangUp && f.Reply == nil {
 		if reply, err = s.reply(ctx, engine, cmd, m); err != nil {
 			return false
 		}
@@ -93,6 +96,10 @@ func (s *Server) answer(ctx context.Context, client, engine net.Conn, m []byte) 
 		return false
 	case f != nil && f.Code != 0:
 		reply = f.reply()
+	case f != nil && f.Reply != nil:
+		reply = f.Reply
+	case f != nil && f.Unconfirmed != 0:
+		reply = unconfirmed(reply, f.Unconfirmed)
 	}
 	if cmd.NoReply {
 		return true
@@ -111,6 +118,9 @@ func (s *Server) reply(ctx context.Context, engine net.Conn, cmd mongofake.Comma
 		if d := s.c.Own(ctx, cmd); d != nil {
 			return d, nil
 		}
+	}
+	if no := s.notPrimary(cmd); no != nil {
+		return no, nil
 	}
 	own, body, err := s.own(ctx, cmd)
 	if err != nil {

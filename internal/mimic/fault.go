@@ -21,7 +21,12 @@ type Fault struct {
 	Delay  time.Duration // waits first
 	Code   int32         // refuses with it
 	HangUp bool          // closes the connection instead of a reply
-	After  bool          // the engine does the work before it is refused or the connection closed
+	// StepDown has the member be no primary for so long, from then on.
+	StepDown time.Duration
+	// Unconfirmed is the code of a write concern that was not met, beside the reply of the work that was done.
+	Unconfirmed int32
+	Reply       bson.D // instead of the work's
+	After       bool   // the engine does the work before it is refused or the connection closed
 
 	seen int
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
@@ -45,6 +46,10 @@ type Config struct {
 	NoShards bool
 	// Own answers a command instead of the mimic, when it is not nil and does not return nil.
 	Own func(ctx context.Context, c mongofake.Command) bson.D
+	// Secondary has the member of a replica set be no primary.
+	Secondary bool
+	// BatchSize cuts a pipeline's first batch, so that its cursor is asked for more; 0 leaves it.
+	BatchSize int32
 }
 
 // Server is a running mimic.
@@ -57,6 +62,11 @@ type Server struct {
 	listener     net.Listener
 	cancel       context.CancelFunc
 	work         sync.WaitGroup
+
+	lead           *Server       // the primary of a secondary
+	lag            time.Duration // behind it
+	second         *Server       // of a primary
+	secondaryUntil time.Time     // stepped down
 
 	mu     sync.Mutex
 	faults []*Fault

@@ -41,7 +41,10 @@ func (s *Server) own(ctx context.Context, c mongofake.Command) (own, body bson.D
 		if own := s.waiting(c); own != nil {
 			return own, nil, nil
 		}
-		return s.stages(c), nil, nil
+		if own := s.stages(c); own != nil {
+			return own, nil, nil
+		}
+		return nil, s.adapted(c), nil
 	case "replSetGetConfig":
 		if s.c.Topology == ReplicaSet {
 			return s.setConfig(c), nil, nil
@@ -143,20 +146,24 @@ func (s *Server) hello(d bson.D) bson.D {
 		d = without(d, "readOnly")
 		more = bson.D{{Key: "msg", Value: "isdbgrid"}}
 	case ReplicaSet:
-		last := primitive.NewDateTimeFromTime(time.Now().Truncate(time.Second))
+		last := primitive.NewDateTimeFromTime(time.Now().Add(-s.lag).Truncate(time.Second))
 		op := bson.D{{Key: "ts", Value: primitive.Timestamp{T: uint32(time.Now().Unix()), I: 1}}, {Key: "t", Value: int64(1)}}
 		more = bson.D{
-			{Key: "hosts", Value: bson.A{s.address}},
+			{Key: "hosts", Value: s.members()},
 			{Key: "setName", Value: setName},
 			{Key: "setVersion", Value: int32(1)},
 			{Key: "secondary", Value: false},
-			{Key: "primary", Value: s.address},
+			{Key: "primary", Value: s.primaryAddress()},
 			{Key: "me", Value: s.address},
 			{Key: "electionId", Value: election},
 			{Key: "lastWrite", Value: bson.D{{Key: "opTime", Value: op}, {Key: "lastWriteDate", Value: last}, {Key: "majorityOpTime", Value: op}, {Key: "majorityWriteDate", Value: last}}},
 		}
 	}
-	return append(d[:1:1], append(more, d[1:]...)...)
+	d = append(d[:1:1], append(more, d[1:]...)...)
+	if s.c.Topology == ReplicaSet && s.isSecondary() {
+		d = secondaryHello(d, s.lead != nil)
+	}
+	return d
 }
 
 const setName = "s1"

@@ -40,6 +40,13 @@ const (
 	CapWalk        = "split: walk"
 	CapTelemetry   = "serverStatus"
 	CapProgress    = "operations of others"
+
+	CapWrites       = "writes"
+	CapSecondaries  = "reads of secondaries"
+	CapReadConcern  = "read concern"
+	CapWriteConcern = "write concern"
+	CapMemory       = "memory of a stage"
+	CapHosted       = "hosted tier"
 )
 
 // Capabilities decides what the facts mean for each option. The rules are MongoDB's documentation's and docs/differences.md's.
@@ -106,6 +113,8 @@ func (f *Facts) Capabilities(ns Namespace) []Capability {
 	default:
 		add(CapProgress, Uncertain, "the server does not say what user "+f.User+" may do")
 	}
+	f.setCapabilities(add)
+	f.limitCapabilities(add)
 	return out
 }
 

@@ -27,7 +27,10 @@ type Facts struct {
 	Major    int32 // of Version
 	Minor    int32
 	Mongos   bool
-	SetName  string // of a replica set
+	Wire     int32  // maxWireVersion, -1 not said
+	Set      *Set   // nil: no member of a replica set
+	FCV      string // feature compatibility version, "" not known
+	Hosted   bool   // a hosted tier that refuses or limits commands
 	Storage  string // storage engine, "" not known
 	User     string // "name@database" who is logged in, "" nobody
 	Document int64  // bytes of the largest document
@@ -86,7 +89,7 @@ func (t *Target) Ask(ctx context.Context, ns Namespace) (*Facts, error) {
 		return nil, fmt.Errorf("buildInfo: %w", err)
 	}
 	f.readBuild(build)
-	for _, ask := range []func(context.Context, *mongo.Client, Namespace) error{f.askStatus, f.askLogin, f.askScripting, f.askSplitVector} {
+	for _, ask := range []func(context.Context, *mongo.Client, Namespace) error{f.askStatus, f.askFCV, f.askLogin, f.askScripting, f.askSplitVector} {
 		if err := ask(ctx, t.Client, ns); err != nil {
 			return nil, err
 		}
@@ -97,7 +100,7 @@ func (t *Target) Ask(ctx context.Context, ns Namespace) (*Facts, error) {
 func (f *Facts) readHello(r bson.Raw) {
 	msg, _ := r.Lookup("msg").StringValueOK()
 	f.Mongos = msg == "isdbgrid"
-	f.SetName, _ = r.Lookup("setName").StringValueOK()
+	f.readSet(r)
 	f.Document, _ = r.Lookup("maxBsonObjectSize").AsInt64OK()
 	f.Message, _ = r.Lookup("maxMessageSizeBytes").AsInt64OK()
 	f.Batch, _ = r.Lookup("maxWriteBatchSize").AsInt64OK()
@@ -128,8 +131,8 @@ func refusal(err error) (code int32, text string, refused bool) {
 func (f *Facts) askStatus(ctx context.Context, c *mongo.Client, _ Namespace) error {
 	r, err := c.Database("admin").RunCommand(ctx, bson.D{{Key: "serverStatus", Value: 1}}).Raw()
 	if err != nil {
-		_, text, refused := refusal(err)
-		if !refused {
+		_, text, _ := refusal(err)
+		if !f.refused(err) {
 			return fmt.Errorf("serverStatus: %w", err)
 		}
 		f.ServerStatus, f.ServerStatusWhy = No, text
@@ -137,13 +140,14 @@ func (f *Facts) askStatus(ctx context.Context, c *mongo.Client, _ Namespace) err
 	}
 	f.ServerStatus = Yes
 	f.Storage, _ = r.Lookup("storageEngine", "name").StringValueOK()
+	f.Hosted = f.Hosted || r.Lookup("atlasVersion").Type != 0
 	return nil
 }
 
 func (f *Facts) askLogin(ctx context.Context, c *mongo.Client, _ Namespace) error {
 	r, err := c.Database("admin").RunCommand(ctx, bson.D{{Key: "connectionStatus", Value: 1}, {Key: "showPrivileges", Value: true}}).Raw()
 	if err != nil {
-		if _, _, refused := refusal(err); refused {
+		if f.refused(err) {
 			return nil
 		}
 		return fmt.Errorf("connectionStatus: %w", err)
@@ -165,6 +169,12 @@ func (f *Facts) askLogin(ctx context.Context, c *mongo.Client, _ Namespace) erro
 	f.privileges = s.Auth.Privileges
 	f.OtherOps = f.may("", "", "inprog", "killop")
 	return nil
+}
+
+// Rights asks the server what the user may do, and nothing else.
+func (t *Target) Rights(ctx context.Context) (*Facts, error) {
+	f := &Facts{Kind: t.Kind, Version: t.Version}
+	return f, f.askLogin(ctx, t.Client, Namespace{})
 }
 
 // may reports whether the user has all the actions on a collection, or with db "" on the cluster.
@@ -226,9 +236,9 @@ func (f *Facts) askScripting(ctx context.Context, c *mongo.Client, ns Namespace)
 		f.Scripting = Yes
 		return nil
 	}
-	code, text, refused := refusal(err)
+	code, text, _ := refusal(err)
 	switch {
-	case !refused:
+	case !f.refused(err):
 		return fmt.Errorf("find: %w", err)
 	case code == codeUnauthorized:
 		f.ScriptingWhy = text
@@ -248,11 +258,11 @@ func (f *Facts) askSplitVector(ctx context.Context, c *mongo.Client, ns Namespac
 		{Key: "maxChunkSizeBytes", Value: 32 << 20},
 		{Key: "maxSplitPoints", Value: 1},
 	}).Err()
-	code, text, refused := refusal(err)
+	code, text, _ := refusal(err)
 	switch {
 	case err == nil, code == codeNotFound:
 		f.SplitVector = Yes
-	case !refused:
+	case !f.refused(err):
 		return fmt.Errorf("splitVector: %w", err)
 	case code == codeUnauthorized:
 		f.SplitVector, f.SplitVectorWhy = No, "it needs the role clusterManager: "+text

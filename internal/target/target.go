@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/event"
 	"go.mongodb.org/mongo-driver/mongo"
 	"go.mongodb.org/mongo-driver/mongo/options"
-	"go.mongodb.org/mongo-driver/x/mongo/driver/connstring"
 
 	"mrbench/splitter"
 )
@@ -29,7 +29,7 @@ type Config struct {
 	Version string
 	// AppName is what the server knows the client by, in currentOp and its log, unless URI names one. "" is the program with its version.
 	AppName string
-	// Timeout for finding the server; 0 is DefaultTimeout.
+	// Timeout for finding the server; 0 is DefaultTimeout, and before that what the connection string says.
 	Timeout time.Duration
 	// Notice gets lines for a person, such as which engine is used. May be nil.
 	Notice func(string)
@@ -62,44 +62,17 @@ type Target struct {
 	// Predicate is the form of range filters that this server can use an index for.
 	Predicate splitter.Predicate
 
-	wire    *wire
-	options *options.ClientOptions // without the wire
-	close   func() error
+	// Wishes are what the connection string says of reads and writes. The client itself reads from the primary, and
+	// what it writes is acknowledged.
+	Wishes Wishes
+
+	wire      *wire
+	options   *options.ClientOptions // without the wire
+	uri       string
+	mechanism string        // of the login
+	timeout   time.Duration // the connection string's, for finding the server; 0 it says none
+	close     func() error
 }
-
-// UnreachableError means that no server answered in time.
-type UnreachableError struct {
-	Address string
-	Timeout time.Duration
-	Err     error
-}
-
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no server answered at %s within %v: %s; check that it runs and that --uri is right, or leave --uri out to use the embedded engine", e.Address, e.Timeout, reason(e.Err))
-}
-
-func (e *UnreachableError) Unwrap() error { return e.Err }
-
-// LoginError means that a server answered and did not let us in.
-type LoginError struct {
-	Address string
-	Err     error
-}
-
-func (e *LoginError) Error() string {
-	return fmt.Sprintf("the server at %s refused the login: check user, password and authSource in --uri", e.Address)
-}
-
-func (e *LoginError) Unwrap() error { return e.Err }
-
-// URIError means that a connection string is not one.
-type URIError struct{ Err error }
-
-func (e *URIError) Error() string {
-	return fmt.Sprintf("--uri: %v; it looks like mongodb://host:27017 or mongodb+srv://host", e.Err)
-}
-
-func (e *URIError) Unwrap() error { return e.Err }
 
 // Open connects and asks the server what it is. It fails with *URIError, *UnreachableError or *InUseError. Close the
 // target after use.
@@ -116,30 +89,22 @@ func Open(ctx context.Context, c Config) (*Target, error) {
 	return openEmbedded(ctx, c)
 }
 
-// CheckURI returns a *URIError when a connection string is not one. An empty one is fine.
-func CheckURI(uri string) error {
-	if uri == "" {
-		return nil
-	}
-	if _, err := connstring.ParseAndValidate(uri); err != nil {
-		return &URIError{withoutSecret(err, uri)}
-	}
-	return nil
-}
-
 func connect(ctx context.Context, c Config, uri string) (*Target, error) {
-	cs, err := connstring.ParseAndValidate(uri)
+	if err := CheckURI(uri); err != nil {
+		return nil, err
+	}
+	t := &Target{uri: uri}
+	o, err := t.read(c, uri)
 	if err != nil {
-		return nil, &URIError{withoutSecret(err, uri)}
+		return nil, err
 	}
-	t := &Target{Address: strings.Join(cs.Hosts, ",")}
-	t.Identity = "mongodb://" + t.Address
-	if c.Throwaway != "" { // another server may get its port
-		t.Identity, t.Throwaway = "throw-away:"+c.Throwaway, true
+	err = t.dial(ctx, c, o)
+	if wantsAPI(err) {
+		if o, err = t.read(c, uri); err == nil {
+			err = t.dial(ctx, c, o.SetServerAPIOptions(options.ServerAPI(options.ServerAPIVersion1)))
+		}
 	}
-	o := options.Client().ApplyURI(uri)
-	t.nameApp(c, o)
-	if err := t.dial(ctx, c, o); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -157,8 +122,37 @@ func (t *Target) nameApp(c Config, o *options.ClientOptions) {
 	t.AppName = *o.AppName
 }
 
+// read makes options of a connection string, and keeps what it says of reads and writes.
+func (t *Target) read(c Config, uri string) (*options.ClientOptions, error) {
+	o := options.Client().ApplyURI(uri)
+	if err := o.Validate(); err != nil {
+		if dns, ok := errors.AsType[*net.DNSError](err); ok {
+			host, _, _ := strings.Cut(partsOf(uri).hosts, "/")
+			return nil, &UnreachableError{host, c.Timeout, dns}
+		}
+		return nil, &URIError{Err: withoutSecret(err, uri), valid: true}
+	}
+	t.nameApp(c, o)
+	if c.Timeout == DefaultTimeout && o.ServerSelectionTimeout != nil {
+		t.timeout = *o.ServerSelectionTimeout
+	}
+	if o.Auth != nil {
+		t.mechanism = o.Auth.AuthMechanism
+	}
+	t.Address = strings.Join(o.Hosts, ",")
+	t.Identity = "mongodb://" + t.Address
+	if c.Throwaway != "" { // another server may get its port
+		t.Identity, t.Throwaway = "throw-away:"+c.Throwaway, true
+	}
+	t.Wishes = takeWishes(o)
+	return o, nil
+}
+
 // dial connects with o and learns what the server is.
 func (t *Target) dial(ctx context.Context, c Config, o *options.ClientOptions) error {
+	if t.timeout > 0 {
+		c.Timeout = t.timeout
+	}
 	o.SetServerSelectionTimeout(c.Timeout)
 	if o.ConnectTimeout == nil {
 		o.SetConnectTimeout(c.Timeout)
@@ -170,7 +164,7 @@ func (t *Target) dial(ctx context.Context, c Config, o *options.ClientOptions) e
 	t.options, t.wire = &uncounted, newWire(o.Dialer)
 	client, err := mongo.Connect(ctx, o.SetDialer(t.wire))
 	if err != nil {
-		return &UnreachableError{t.Address, c.Timeout, err}
+		return &URIError{Err: withoutSecret(err, t.uri), valid: true} // nobody was talked to yet
 	}
 	t.Client = client
 	if err := t.ask(ctx); err != nil {
@@ -179,7 +173,7 @@ func (t *Target) dial(ctx context.Context, c Config, o *options.ClientOptions) e
 			return context.Cause(ctx)
 		}
 		if text := err.Error(); strings.Contains(text, "auth error") || strings.Contains(text, "AuthenticationFailed") {
-			return &LoginError{t.Address, err}
+			return &LoginError{t.Address, t.mechanism, err}
 		}
 		if _, ok := errors.AsType[mongo.CommandError](err); ok {
 			return fmt.Errorf("server at %s: %w", t.Address, err)

@@ -11,13 +11,16 @@ import (
 
 func TestRedact(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"mongodb://h:1/db?x=y", "mongodb://h:1/db?x=y"},
+		{"mongodb://h:1/db?w=1", "mongodb://h:1/db?w=1"},
+		{"mongodb://h:1/db?tlsCertificateKeyFilePasword=secret", "mongodb://h:1/db?tlsCertificateKeyFilePasword=***"}, // spelled wrong
 		{"mongodb://u@h", "mongodb://u@h"},
-		{"mongodb://u:secret@h:1,h2:2/db?x=y", "mongodb://u:***@h:1,h2:2/db?x=y"},
+		{"mongodb://u:secret@h:1,h2:2/db?w=2", "mongodb://u:***@h:1,h2:2/db?w=2"},
 		{"mongodb+srv://u:secret@h", "mongodb+srv://u:***@h"},
 		{"mongodb://u:se@cr:e/t?@h/db", "mongodb://u:***@h/db"},
-		{"mongodb://h/?tlsCertificateKeyFilePassword=secret&x=1", "mongodb://h/?tlsCertificateKeyFilePassword=***&x=1"},
+		{"mongodb://h/?tlsCertificateKeyFilePassword=secret&w=1", "mongodb://h/?tlsCertificateKeyFilePassword=***&w=1"},
 		{"mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:secret", "mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:***"},
+		{"mongodb://h/?authMechanismProperties=ENVIRONMENT%3Aazure%2CAWS_SESSION_TOKEN%3Ase%2Fcret", "mongodb://h/?authMechanismProperties=ENVIRONMENT:azure,AWS_SESSION_TOKEN:***"},
+		{"u:secret@h", "u:***@h"},
 		{"nonsense", "nonsense"},
 	} {
 		if got := Redact(c.in); got != c.want {

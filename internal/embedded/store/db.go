@@ -272,7 +272,7 @@ func (db *DB) enterWrite() (done func(), err error) {
 }
 
 // Close waits for running writes, and a while for open snapshots, which the caller
-// should have closed, and for tables that a fast load left to be merged, and puts everything on stable storage. Idempotent.
+// should have closed, and puts everything on stable storage. Idempotent.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {
@@ -288,7 +288,6 @@ func (db *DB) Close() error {
 	case <-waited:
 	case <-time.After(closeWait):
 	}
-	db.settle()
 	close(db.stop)
 	<-db.stopped
 	err := db.fs.syncLogs()

@@ -22,7 +22,6 @@ func (s *Snap) Fetch(c *Collection, idKeys [][]byte, fn func(i int, doc bsonx.Do
 	}
 	order := sortedOrder(idKeys)
 	first, last := idKeys[order[0].i], idKeys[order[len(order)-1].i]
-	s.db.room.reads.Add(1)
 	it, err := s.p.NewIter(&pebble.IterOptions{
 		LowerBound: c.recordKey(nil, first),
 		UpperBound: append(c.recordKey(nil, last), 0),

@@ -15,10 +15,9 @@ import (
 // health knows whether the file system takes writes. While it does not, writes
 // are refused with an error that says why and everything can still be read.
 type health struct {
-	bad   atomic.Bool // quick answer for the hot path
-	noted atomic.Bool // bad was true at some time
-	log   func(format string, args ...any)
-	dir   string
+	bad atomic.Bool // quick answer for the hot path
+	log func(format string, args ...any)
+	dir string
 
 	opening atomic.Pointer[opening] // nil once the data directory is open
 
@@ -36,7 +35,6 @@ func (h *health) note(what string, err error) {
 		h.cause = fmt.Errorf("%s: %w", what, err)
 	}
 	h.bad.Store(true)
-	h.noted.Store(true)
 	h.logSometimes("writes are refused: %s: %v", what, err)
 }
 
@@ -64,7 +62,6 @@ func (h *health) fail(err error) {
 	}
 	h.cause, h.stays = err, true
 	h.bad.Store(true)
-	h.noted.Store(true)
 	h.log("writes are refused until the next start: %v", err)
 }
 

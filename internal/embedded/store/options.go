@@ -82,7 +82,6 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, r *room) *pebble.Options {
 	}
 	// Compactions on behalf of readers would be asked for while an iterator closes, which must not wait.
 	po.Experimental.ReadSamplingMultiplier = -1
-	po.Experimental.CompactionScheduler = newScheduler(r)
 	po.Experimental.SpanPolicyFunc = splitSpaces
 	po.Levels[0] = pebble.LevelOptions{
 		BlockSize:      32 << 10,

@@ -278,12 +278,6 @@ func (db *DB) walkPresent(keys [][]byte, fn func(i int) bool) (err error) {
 			err = err2
 		}
 	}()
-	seeks := 0
-	defer func() {
-		if seeks > len(keys)/16 { // keys among those stored; one batch that overtook another has none
-			db.room.reads.Add(1)
-		}
-	}()
 	ok := it.First()
 	for i := 0; ok && i < len(keys); {
 		switch bytes.Compare(it.Key(), keys[i]) {
@@ -300,7 +294,6 @@ func (db *DB) walkPresent(keys [][]byte, fn func(i int) bool) (err error) {
 				i += n
 			}
 		default:
-			seeks++
 			ok = it.SeekGE(keys[i])
 		}
 	}

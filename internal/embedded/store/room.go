@@ -12,7 +12,7 @@ import (
 // be flushed. So pebble's limits, neverStop, are not met.
 const (
 	stopMemTables = 16
-	stopSublevels = 400
+	stopSublevels = 100
 	neverStop     = 1000
 )
 
@@ -24,46 +24,13 @@ type room struct {
 	begun     atomic.Int64  // memtables since the last answer
 	waiting   atomic.Int64  // bytes of memtables at the last answer
 	sublevels atomic.Int64
-
-	// What the scheduler of compactions goes by.
-	memTables atomic.Int64 // begun since the start
-	reads     atomic.Int64 // scans and look-ups since the start
-	hold      atomic.Bool
-	held      atomic.Bool // hold was true at some time
-	settling  atomic.Bool
-	last      struct{ memTables, reads, sinceMemTable, sinceRead int64 } // of round; the latter two in rounds
 }
 
-func newRoom() *room {
-	r := &room{changed: make(chan struct{}, 1)}
-	r.last.sinceRead = calmRounds
-	return r
-}
+func newRoom() *room { return &room{changed: make(chan struct{}, 1)} }
 
 func (r *room) full() bool {
 	return r.waiting.Load()+r.begun.Load()*r.memTable > stopMemTables*r.memTable || r.sublevels.Load() >= stopSublevels
 }
-
-// round looks whether writers are fast and nobody reads; it is called every scheduleEvery.
-func (r *room) round() {
-	l := &r.last
-	l.sinceMemTable++
-	l.sinceRead++
-	if n := r.memTables.Load(); n != l.memTables {
-		l.memTables, l.sinceMemTable = n, 0
-	}
-	if n := r.reads.Load(); n != l.reads {
-		l.reads, l.sinceRead = n, 0
-	}
-	hold := l.memTables > 1 && l.sinceMemTable < calmRounds && l.sinceRead >= calmRounds && !r.settling.Load()
-	r.hold.Store(hold)
-	if hold {
-		r.held.Store(true)
-	}
-}
-
-// holds reports whether compactions are to wait.
-func (r *room) holds() bool { return r.hold.Load() && r.sublevels.Load() < heldSublevels }
 
 // watch asks pebble after each change, until stop.
 func (r *room) watch(p *pebble.DB, stop <-chan struct{}) {
@@ -99,11 +66,7 @@ func (r *room) listen(l *pebble.EventListener) {
 		default:
 		}
 	}
-	l.WALCreated = func(pebble.WALCreateInfo) {
-		r.begun.Add(1)
-		r.memTables.Add(1)
-		note()
-	}
+	l.WALCreated = func(pebble.WALCreateInfo) { r.begun.Add(1); note() }
 	l.FlushEnd = func(pebble.FlushInfo) { note() }
 	l.CompactionEnd = func(pebble.CompactionInfo) { note() }
 	l.TableIngested = func(pebble.TableIngestInfo) { note() }

@@ -34,7 +34,6 @@ func (s *Snap) newScan(prefix, end []byte, bounds []Bound, reverse bool) scan {
 	}
 	if sc.err == nil && len(sc.bounds) > 0 {
 		sc.setBound(0)
-		s.db.room.reads.Add(1)
 		sc.it, sc.err = s.p.NewIter(&pebble.IterOptions{LowerBound: sc.lo, UpperBound: sc.hi})
 	}
 	return sc

@@ -132,7 +132,6 @@ func (s *Snap) get(key []byte) ([]byte, error) {
 
 // Get returns the document with that encoded _id, nil if there is none.
 func (s *Snap) Get(c *Collection, idKey []byte) (bsonx.Doc, error) {
-	s.db.room.reads.Add(1)
 	v, err := s.get(c.recordKey(make([]byte, 0, 64), idKey))
 	return bsonx.Doc(v), err
 }

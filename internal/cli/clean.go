@@ -34,7 +34,9 @@ also carries the mark of that run or is recorded in the data directory. Database
 still goes on are left alone. The same holds for collections that run --out-db left in a database.
 
 With --data, collections that mrbench seed or run --docs created are dropped as well, when they are
-recorded in the data directory and still are the same collection (the same UUID).`,
+recorded in the data directory and still are the same collection (the same UUID).
+
+A cluster's balancer that --stop-balancer stopped, and that a killed command did not start again, is started.`,
 		Example: `  mrbench clean --dry-run
   mrbench clean --data`,
 		Args: noArgs,
@@ -94,6 +96,9 @@ func (a *app) runClean(ctx context.Context, o cleanOptions) (err error) {
 	err = c.databases(ctx)
 	if err == nil {
 		err = c.outputs(ctx)
+	}
+	if err == nil {
+		err = c.balancer(ctx)
 	}
 	if err == nil && o.data {
 		err = c.collections(ctx)
@@ -246,6 +251,12 @@ func cleanTable(items []cleaned, dryRun bool) *report.Table {
 			action = "dropped"
 			if dryRun {
 				action = "to drop"
+			}
+			if i.Kind == kindBalancer {
+				action = "started"
+				if dryRun {
+					action = "would be started"
+				}
 			}
 		}
 		t.Add(report.Str(i.Kind), report.Str(i.Name), report.Str(action), report.Str(i.Reason))

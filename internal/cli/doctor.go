@@ -23,7 +23,8 @@ func (a *app) newDoctor() *cobra.Command {
 		Short: "Says what the server is and which options have an effect on it",
 		Long: `doctor asks a server what it is, and says for each option of mrbench whether it works there, is
 refused, or is taken without an effect, with the reason; which split strategies can be used; and what newer
-versions of MongoDB change for mapReduce jobs.
+versions of MongoDB change for mapReduce jobs. Of a sharded cluster it shows shards, chunks, the balancer,
+running migrations and, by an estimate, orphans.
 
 It changes nothing on the server. What depends on a collection is asked for that of --ns, or of the job.
 With a job, in a file or folder as run --job takes it, doctor says what newer versions change for this
@@ -51,6 +52,7 @@ type diagnosis struct {
 	Limits       diagnosisLimits     `json:"limits"`
 	Capabilities []target.Capability `json:"capabilities"`
 	Outlook      []target.Change     `json:"outlook"`
+	Cluster      *clusterView        `json:"cluster,omitempty"`
 	Job          *jobDiagnosis       `json:"job,omitempty"`
 }
 
@@ -96,6 +98,12 @@ func (a *app) runDoctor(cmd *cobra.Command, args []string) (err error) {
 		Capabilities: f.Capabilities(a.common.ns), Outlook: f.Outlook(),
 	}
 	tables := []*report.Table{capabilityTable(d)}
+	if d.Cluster, err = a.viewCluster(ctx, t, countLimited); err != nil {
+		return a.explain(err, t)
+	}
+	if d.Cluster != nil {
+		tables = append(tables, d.Cluster.table())
+	}
 	if job != nil {
 		d.Outlook = slices.DeleteFunc(d.Outlook, func(c target.Change) bool {
 			return c.JSMode && !job.JSMode || c.Sharded && !job.Out.Sharded || c.Atomic && (job.Out.NonAtomic || job.Out.Mode != jobfile.Merge && job.Out.Mode != jobfile.Reduce)

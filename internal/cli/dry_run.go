@@ -100,6 +100,7 @@ func (m *measurement) planRun(ctx context.Context) error {
 	if errors.Is(err, errPlanEnds) {
 		err = nil
 	}
+	d.startBalancer(m.startBalancer)
 	return firstError(err, m.app.printPlan(d))
 }
 
@@ -206,7 +207,7 @@ func (m *measurement) planPipeline(ctx context.Context, row int) error {
 }
 
 // planSeed adds what fills the collection.
-func (a *app) planSeed(d *dryRun, o seedOptions, exists bool) error {
+func (a *app) planSeed(d *dryRun, o seedOptions, exists bool, sharding func()) error {
 	ns := a.common.ns
 	do := func(writes bool, note string, body bson.D) { d.command(ns.DB, body, writes, note) }
 	if exists && o.drop {
@@ -215,6 +216,9 @@ func (a *app) planSeed(d *dryRun, o seedOptions, exists bool) error {
 	}
 	if !exists {
 		do(true, "", bson.D{{Key: "create", Value: ns.Coll}})
+	}
+	if sharding != nil {
+		sharding()
 	}
 	index := bson.D{{Key: "createIndexes", Value: ns.Coll}, {Key: "indexes", Value: bson.A{bson.D{
 		{Key: "key", Value: bson.D{{Key: a.common.key, Value: 1}}}, {Key: "name", Value: a.common.key + "_1"},
@@ -276,6 +280,16 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 	if err == nil && exists && !o.drop && !o.add {
 		d.line("// %s exists: if it holds documents, seed ends here, unless --drop or --append is given", a.common.ns)
 	}
+	var sharding func()
+	if err == nil && o.shardKey != nil {
+		p, notes, perr := a.planSharding(ctx, t, o)
+		err = firstError(perr, a.mayShard(ctx, t, o))
+		sharding = func() { d.planned(p, notes) }
+	}
+	starts := false
+	if err == nil {
+		starts, err = a.planBalancer(ctx, t, d, o.stopBalancer)
+	}
 	if err == nil {
 		o.planLimits(d, t, o.writers, "batch")
 		if t.WireVersion >= splitter.Wire44 {
@@ -284,9 +298,10 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 		if o.writeConcern == "" {
 			o.writeConcern = seedConcern(t)
 		}
-		err = a.planSeed(d, o, exists)
+		err = a.planSeed(d, o, exists, sharding)
 	}
-	return firstError(err, a.printPlan(d))
+	d.startBalancer(starts)
+	return firstError(a.explain(err, t), a.printPlan(d))
 }
 
 func orWord(text, otherwise string) string {

@@ -5,7 +5,7 @@ package cli
 var flagGroups = map[string][]struct{ title, names string }{
 	"run": {
 		{"WHAT IS MEASURED", "jsmode sort no-sort layout threads per-shard ranges strategy ladder rows job"},
-		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every"},
+		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every stop-balancer"},
 		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},
 		{"SEVERAL MACHINES", "plan take"},
@@ -22,6 +22,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"DOCUMENTS MADE BY A GENERATOR", "docs keys seed generator template emit overwrite"},
 		{"DOCUMENTS FROM FILES", "from format select columns folders skip-bad on-duplicate resume count-only plan"},
 		{"HOW THEY ARE LOADED", "writers batch ordered write-concern retries index drop append verbose dry-run"},
+		{"ON A SHARDED CLUSTER", "shard-key presplit stop-balancer"},
 		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"A SWEEP", "sweep runs save"},
 	},

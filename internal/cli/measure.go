@@ -44,6 +44,8 @@ type measurement struct {
 	dry      *dryRun          // nil: commands are sent
 	governor *polite.Governor // nil: no limits
 
+	startBalancer bool // at the end of a dry run
+
 	sampler *telemetry.Sampler
 	load    *bench.Series // of the run that was measured last
 

@@ -32,6 +32,7 @@ var realServerTests = []struct {
 	{"work is held back and limits that can not be watched are said", nil, realPolite},
 	{"a mapReduce that someone kills is a failed row", scripts, realKill},
 	{"ranges lie on shards", needsMongos, realShards},
+	{"a sharded collection is spread evenly", needsMongos, realSharding},
 }
 
 func TestOnARealServer(t *testing.T) {

@@ -23,24 +23,25 @@ import (
 )
 
 type runOptions struct {
-	docs        int64
-	threads     int
-	ranges      int
-	perShard    int
-	jsmode      bool
-	sort        bool
-	noSort      bool
-	layout      string
-	strategy    string
-	ladder      bool
-	rows        []string
-	createIndex bool
-	save        string
-	job         string
-	keep        bool
-	outDB       string
-	dryRun      bool
-	verbose     bool
+	docs         int64
+	threads      int
+	ranges       int
+	perShard     int
+	jsmode       bool
+	sort         bool
+	noSort       bool
+	layout       string
+	strategy     string
+	ladder       bool
+	rows         []string
+	createIndex  bool
+	save         string
+	job          string
+	keep         bool
+	outDB        string
+	dryRun       bool
+	verbose      bool
+	stopBalancer bool
 	concernOptions
 	scheduleOptions
 	planOptions
@@ -118,6 +119,7 @@ answers must be the same in every run.`,
 	f.BoolVar(&o.keep, "keep", false, "keep the output databases; mrbench clean drops them")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
 	outDBFlag(c, &o.outDB)
+	stopBalancerFlag(c, &o.stopBalancer)
 	o.politeOptions.flags(c, "ranges")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how to find and stop the run's operations on the server")
 	f.DurationVar(&o.sampleEvery, "sample-every", telemetry.DefaultInterval, "how often to look at the load of server and host while rows run; 0 does not")
@@ -207,6 +209,14 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	m.result.Context = bench.Context{RunID: id, Started: started.UTC(), Mrbench: Version(), Options: a.optionsOf(cmd)}
 	m.result.Context.DescribeHost()
 	job.describe(a)
+	restore, err := a.stopBalancer(ctx, t, o.stopBalancer)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	if err := m.lookAtCluster(ctx); err != nil {
+		return err
+	}
 	if err := m.prepare(ctx); err != nil {
 		return a.explain(err, t)
 	}
@@ -237,6 +247,11 @@ func (a *app) dryRun(cmd *cobra.Command, o runOptions, job *runJob, out *outputs
 	defer finish(&err, m.t)
 	m.coll = m.t.Client.Database(a.common.ns.DB).Collection(a.common.ns.Coll)
 	m.out.db = o.outDB
+	starts, err := a.planBalancer(ctx, m.t, d, o.stopBalancer)
+	if err != nil {
+		return err
+	}
+	m.startBalancer = starts
 	return a.explain(m.planRun(ctx), m.t)
 }
 
@@ -342,7 +357,7 @@ func (m *measurement) documents(ctx context.Context) error {
 		if m.dry != nil {
 			o.writeConcern = seedConcern(m.t)
 			m.dry.line("// %s does not exist: it is filled first; the rows depend on its documents, so the plan ends with that", a.common.ns)
-			return firstError(a.planSeed(m.dry, o, false), errPlanEnds)
+			return firstError(a.planSeed(m.dry, o, false, nil), errPlanEnds)
 		}
 		a.tell("%s does not exist: seeding %s documents", a.common.ns, report.Thousands(o.docs))
 		r, err := a.fill(ctx, m.t, o)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrbench/internal/report"
 	"mrbench/seed"
 )
 
@@ -19,6 +20,7 @@ type seedOptions struct {
 	index        string
 	drop         bool
 	dryRun       bool
+	shardOptions
 	sourceOptions
 	sweepOptions
 }
@@ -55,6 +57,10 @@ u.uuid(), ok.boolean(), day.date(2006-01-02), b.binary(base64).
 A batch that the network or an election fails is sent again, and counts once. A load from files that was interrupted
 or killed goes on with --resume, from a checkpoint in the data directory, and loads no document twice.
 
+--shard-key shards the collection on a sharded cluster before it is loaded, through a mongos. Only a collection that seed
+creates is sharded. It is cut into --presplit chunks where the documents to come are spread evenly, and each shard gets as
+many of them as the others, one after another, so that ranges of the key do not cross shards. docs/loading.md has the rules.
+
 --sweep loads the same --docs documents (100,000 unless said) at every point of a grid, --runs times, round by round
 in another order each round, and shows times, rates, the best point, and what each setting does when all others stay.
 Settings that are not on the grid have their flags' values. Documents of files are read into memory before. Each
@@ -71,7 +77,8 @@ and it says which. In write-concern, majority+j is majority,j.`,
   mrbench seed --from reviews/ --select reviews --plan 6
   mrbench seed --sweep batch=1,100,1000,10000 writers=1,4 index=none,before
   mrbench seed --sweep write-concern=0,1,majority,j ordered=true,false prefill=0,1M --docs 100k
-  mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority`,
+  mrbench seed --docs 1e6 --uri mongodb://localhost --writers 8 --write-concern majority
+  mrbench seed --docs 10M --uri mongodb://mongos --shard-key dim0 --presplit 8 --stop-balancer`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.dryRun {
@@ -98,7 +105,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 			if err := a.formats("seed", formatTable, formatJSON); err != nil {
 				return err
 			}
-			if err := o.check(cmd, args); err != nil {
+			if err := firstError(o.check(cmd, args), o.checkSharding(a.common.key, changed(cmd))); err != nil {
 				return err
 			}
 			switch {
@@ -127,6 +134,7 @@ and it says which. In write-concern, majority+j is majority,j.`,
 	enumFlag(c, &o.index, "index", o.index, []string{string(seed.IndexBefore), string(seed.IndexAfter), string(seed.IndexNone)}, "when to build the index on the key")
 	f.BoolVar(&o.drop, "drop", false, "drop the collection first")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would be sent, and send none that writes")
+	o.shardOptions.flags(c)
 	o.sourceOptions.flags(c)
 	o.loadFlags(c)
 	o.politeOptions.flags(c, "batches")
@@ -145,7 +153,9 @@ type seedResult struct {
 	PausedSeconds float64  `json:"paused_seconds,omitempty"`
 	PausedFor     []string `json:"paused_for,omitempty"`
 	Complete      bool     `json:"complete"` // false when the load was interrupted or failed
-	Server        struct {
+
+	Sharding *shardResult `json:"sharding,omitempty"`
+	Server   struct {
 		Kind    string `json:"kind"`
 		Version string `json:"version"`
 	} `json:"server"`
@@ -157,9 +167,25 @@ func (a *app) runSeed(ctx context.Context, o seedOptions) (err error) {
 		return err
 	}
 	defer finish(&err, t)
+	restore, err := a.stopBalancer(ctx, t, o.stopBalancer)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	if t.Topology == "sharded" && (o.add || o.resume) {
+		if err := a.tellBalancer(ctx, t); err != nil {
+			return err
+		}
+	}
 	r, err := a.fill(ctx, t, o)
 	if r != nil && (err == nil || r.Documents > 0) {
-		if perr := a.print(r, seedTable(r)); err == nil {
+		tables := []*report.Table{seedTable(r)}
+		if err == nil && t.Topology == "sharded" {
+			if r.Sharding = a.shardedResult(ctx, t); r.Sharding != nil {
+				tables = append(tables, shardTable(r.Sharding))
+			}
+		}
+		if perr := a.print(r, tables...); err == nil {
 			err = perr
 		}
 	}

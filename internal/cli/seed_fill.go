@@ -57,7 +57,12 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 		conf.Bad = bad.take
 	}
 	if !o.resume {
-		if err := a.makeCollection(ctx, t, o); err != nil {
+		if o.shardKey != nil {
+			err = a.makeSharded(ctx, t, o)
+		} else {
+			err = a.makeCollection(ctx, t, o)
+		}
+		if err != nil {
 			return nil, a.explainFill(err, o, cp)
 		}
 		if cp != nil {

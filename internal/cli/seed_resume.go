@@ -61,10 +61,10 @@ func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoin
 		a.insist("%s is filled in part, with %s; seed it again with --drop", ns, documents(there))
 	case len(o.from) == 0:
 		a.insist("%s is filled in part, with %s; add the others with:\n  %s", ns, documents(there),
-			a.sameCommand([]string{"drop", "append", "on-duplicate"}, "--append", "--on-duplicate", "skip"))
+			a.sameCommand([]string{"drop", "append", "on-duplicate", "shard-key", "presplit"}, "--append", "--on-duplicate", "skip"))
 	case c != nil && c.last != nil:
 		a.insist("%s is filled in part, with %s; go on with:\n  %s", ns, documents(there),
-			a.sameCommand([]string{"drop", "append", "resume", "overwrite"}, "--resume"))
+			a.sameCommand([]string{"drop", "append", "resume", "overwrite", "shard-key", "presplit"}, "--resume"))
 	case unacknowledged(o.writeConcern):
 		a.insist("%s is filled in part, and with write concern 0 it is not known how far: load the files again with --drop", ns)
 	default:
@@ -81,7 +81,7 @@ func (a *app) sameCommand(without []string, with ...string) string {
 		arg := a.env.Args[i]
 		name, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		if strings.HasPrefix(arg, "--") && slices.Contains(without, name) {
-			if name == "on-duplicate" && !joined { // the only one of them whose value is a word of its own
+			if slices.Contains([]string{"on-duplicate", "shard-key", "presplit"}, name) && !joined { // whose value is a word of its own
 				i++
 			}
 			continue
@@ -109,6 +109,7 @@ func (a *app) explainFill(err error, o seedOptions, c *checkpoints) error {
 				e.NS, report.Thousands(e.Documents))
 		}
 	}
+	err = explainShardKey(err)
 	if e, ok := errors.AsType[*source.RecordError](err); ok && o.skipBad == "" {
 		return fmt.Errorf("%w; --skip-bad FILE writes such records to a file and goes on", e)
 	}

@@ -60,9 +60,9 @@ func (o *sourceOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.add, "append", false, "add to a collection that holds documents")
 }
 
-// check finds what does not go together. It sets what follows from the rest.
-func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
-	set := func(names ...string) string {
+// changed returns what says which of some flags was given, "" none.
+func changed(cmd *cobra.Command) func(names ...string) string {
+	return func(names ...string) string {
 		for _, n := range names {
 			if cmd.Flags().Changed(n) {
 				return n
@@ -70,6 +70,11 @@ func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		return ""
 	}
+}
+
+// check finds what does not go together. It sets what follows from the rest.
+func (o *seedOptions) check(cmd *cobra.Command, args []string) error {
+	set := changed(cmd)
 	if len(o.from) > 0 {
 		o.from = append(o.from, args...)
 		none := []string{"generator", "template", "emit", "docs", "seed", "keys"}

@@ -52,7 +52,7 @@ at random; walk, steps along the index, exact and with no rights beyond reading.
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the bounds")
 	fieldsFlag(c, &o.then, "then", "further fields of the key's index, by commas: cuts within one value of the key too, which suits jobs that group by all of them")
 	c.Flags().StringVar(&o.save, "save", "", "write the list of ranges to this `file`, for run --plan")
-	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "count the documents by BSON type of the key too")
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "count the documents by BSON type of the key too, and show shards, balancer and orphans of a sharded cluster")
 	return c
 }
 
@@ -66,6 +66,7 @@ type splitResult struct {
 	Fewer     string           `json:"fewer,omitempty"`
 	Types     []string         `json:"types"`
 	Histogram *histogramResult `json:"histogram,omitempty"`
+	Cluster   *clusterView     `json:"cluster,omitempty"`
 
 	next string
 }
@@ -96,6 +97,14 @@ func (a *app) runSplit(ctx context.Context, o splitOptions) (err error) {
 	tables := []*report.Table{splitTable(r)}
 	if r.Histogram != nil {
 		tables = append(tables, r.Histogram.table(a.common.key))
+	}
+	if o.verbose {
+		if r.Cluster, err = a.viewCluster(ctx, t, rep.Total); err != nil {
+			return a.explain(err, t)
+		}
+		if r.Cluster != nil {
+			tables = append(tables, r.Cluster.table())
+		}
 	}
 	return a.print(r, tables...)
 }

@@ -52,15 +52,10 @@ func (c *Cluster) Names() []string {
 
 // Ask finds out what the cluster is made of; nil when the server is no mongos. Only a server that can't be talked to is an error.
 func Ask(ctx context.Context, client *mongo.Client) (*Cluster, error) {
-	admin := client.Database("admin")
-	hello, err := admin.RunCommand(ctx, bson.D{{Key: "isMaster", Value: 1}}).Raw()
-	if err != nil {
-		return nil, fmt.Errorf("isMaster: %w", err)
+	if is, err := isMongos(ctx, client); err != nil || !is {
+		return nil, err
 	}
-	if msg, _ := hello.Lookup("msg").StringValueOK(); msg != "isdbgrid" {
-		return nil, nil
-	}
-	c := &Cluster{}
+	c, err := &Cluster{}, error(nil)
 	if c.Shards, err = shards(ctx, client); err != nil {
 		return nil, err
 	}
@@ -69,6 +64,15 @@ func Ask(ctx context.Context, client *mongo.Client) (*Cluster, error) {
 	}
 	c.Migrations, err = migrations(ctx, client)
 	return c, err
+}
+
+func isMongos(ctx context.Context, client *mongo.Client) (bool, error) {
+	hello, err := client.Database("admin").RunCommand(ctx, bson.D{{Key: "isMaster", Value: 1}}).Raw()
+	if err != nil {
+		return false, fmt.Errorf("isMaster: %w", err)
+	}
+	msg, _ := hello.Lookup("msg").StringValueOK()
+	return msg == "isdbgrid", nil
 }
 
 // config is the database of the cluster's metadata, read where it is newest.

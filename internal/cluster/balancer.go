@@ -72,6 +72,15 @@ func askBalancer(ctx context.Context, client *mongo.Client) (Balancer, error) {
 	return Balancer{Mode: ModeFull, Known: true}, nil
 }
 
+// BalancerOf is the balancer alone; nil when the server is no mongos.
+func BalancerOf(ctx context.Context, client *mongo.Client) (*Balancer, error) {
+	if is, err := isMongos(ctx, client); err != nil || !is {
+		return nil, err
+	}
+	b, err := askBalancer(ctx, client)
+	return &b, err
+}
+
 // StopBalancer stops the cluster's balancer and waits for the round that is under way, up to the server's limit of a minute. After
 // an error it may be stopped.
 func StopBalancer(ctx context.Context, client *mongo.Client) error {

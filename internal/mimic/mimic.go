@@ -122,11 +122,6 @@ func New(c Config, dir string) (s *Server, err error) {
 	if s.inside, err = mongo.Connect(ctx, options.Client().ApplyURI(uri)); err != nil {
 		return nil, err
 	}
-	if c.Topology == Mongos {
-		if err := s.makeShards(ctx); err != nil {
-			return nil, err
-		}
-	}
 	address := "127.0.0.1:0"
 	if c.Address != "" {
 		address = c.Address
@@ -135,6 +130,11 @@ func New(c Config, dir string) (s *Server, err error) {
 		return nil, err
 	}
 	s.address = s.listener.Addr().String()
+	if c.Topology == Mongos {
+		if err := s.makeShards(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.work.Go(func() { s.accept(ctx, s.listener) })
 	return s, nil
 }

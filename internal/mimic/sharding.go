@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
@@ -182,7 +184,11 @@ func all(key bson.D, v any) bson.D {
 
 func (s *Server) insertChunk(ctx context.Context, c *shardedColl, lo, hi bson.D, shard string) error {
 	now := primitive.Timestamp{T: uint32(time.Now().Unix()), I: 1}
-	doc := bson.D{{Key: "_id", Value: fmt.Sprintf("%s-%s_%v", c.NS, lo[0].Key, lo[0].Value)}}
+	id := c.NS + "-"
+	for _, e := range lo {
+		id += fmt.Sprintf("%s_%v", e.Key, e.Value)
+	}
+	doc := bson.D{{Key: "_id", Value: id}}
 	if s.atLeast(5, 0) {
 		doc[0].Value = primitive.NewObjectID()
 	}
@@ -267,6 +273,9 @@ func (s *Server) perShard(ctx context.Context, c *shardedColl, query bson.RawVal
 	if err != nil {
 		return nil, err
 	}
+	if c.Key[0].Value == "hashed" {
+		return s.perHash(ctx, c, chunks, query)
+	}
 	counts := make([]shardCount, len(shardNames))
 	db, name := splitNS(c.NS)
 	field := "$" + c.Key[0].Key
@@ -293,6 +302,37 @@ func (s *Server) perShard(ctx context.Context, c *shardedColl, query bson.RawVal
 		}
 	}
 	return counts, nil
+}
+
+// perHash is perShard of a hashed key. The hash is another than a server's, which spreads as well.
+func (s *Server) perHash(ctx context.Context, c *shardedColl, chunks []chunk, query bson.RawValue) ([]shardCount, error) {
+	counts := make([]shardCount, len(shardNames))
+	for i, shard := range shardNames {
+		counts[i].shard = shard
+	}
+	filter := bson.Raw{5, 0, 0, 0, 0}
+	if q, ok := query.DocumentOK(); ok {
+		filter = q
+	}
+	db, name := splitNS(c.NS)
+	cur, err := s.inside.Database(db).Collection(name).Find(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	defer cur.Close(ctx)
+	for cur.Next(ctx) {
+		h := fnv.New64a()
+		_, _ = h.Write(cur.Current.Lookup(strings.Split(c.Key[0].Key, ".")...).Value)
+		hash := int64(h.Sum64() * 0x9e3779b97f4a7c15) // its high bits are poor for short values
+		for _, x := range chunks {
+			lo, hasLo := x.Min[0].Value.(int64)
+			hi, hasHi := x.Max[0].Value.(int64)
+			if (!hasLo || hash >= lo) && (!hasHi || hash < hi) {
+				counts[slices.Index(shardNames, x.Shard)].n++
+			}
+		}
+	}
+	return counts, cur.Err()
 }
 
 // splitVector refuses as the configuration or the topology says.

@@ -19,7 +19,6 @@ type load struct {
 	working map[string]int
 	all     int
 	ran     []int // how often each piece did
-	order   []int
 }
 
 func (l *load) note(owner string, by int) {

@@ -32,6 +32,8 @@ type Config struct {
 	// Sink gets the results batch by batch; called from several goroutines, one at a time per part. The
 	// documents are valid during the call only. May be nil. An error ends the run.
 	Sink func(part int, results []bson.Raw) error
+	// Into puts the results into collections instead of handing them to Sink. May be nil.
+	Into *Into
 	// Gate is asked before each part's pipeline is sent. It blocks while the server is too busy; its error fails the run. done is
 	// called when the last result is with Sink. May be nil: no limit.
 	Gate func(ctx context.Context) (done func(), err error)
@@ -160,6 +162,8 @@ type run struct {
 	Config
 	ns    string
 	index string // to hint, "" none
+
+	server splitter.Server // asked for Into only
 }
 
 func prepare(ctx context.Context, c Config) (*run, error) {
@@ -170,6 +174,12 @@ func prepare(ctx context.Context, c Config) (*run, error) {
 		return nil, errors.New("aggregate: no pipeline given")
 	}
 	x := &run{Config: c, ns: c.Collection.Database().Name() + "." + c.Collection.Name()}
+	if c.Into != nil {
+		var err error
+		if x.server, err = splitter.AskServer(ctx, c.Collection.Database().Client()); err != nil {
+			return nil, err
+		}
+	}
 	if !c.Covered {
 		return x, nil
 	}
@@ -227,6 +237,15 @@ func (x *run) stream(ctx context.Context, p *Part) error {
 	o := x.options()
 	if x.Comment != "" {
 		o.SetComment(fmt.Sprintf("%s_%d", x.Comment, p.Index))
+	}
+	if x.Into != nil {
+		if err := x.into(ctx, p, o); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return where(err)
+		}
+		return nil
 	}
 	cur, err := x.Collection.Aggregate(ctx, x.pipeline(p.Range), o)
 	if err != nil {

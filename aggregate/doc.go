@@ -7,5 +7,6 @@
 // read an index in key order, and explain says whether the index alone answers.
 //
 // Pieces are not merged: results of ranges are only complete where the ranges
-// are of the field that the pipeline groups by. The package writes nothing.
+// are of the field that the pipeline groups by. The package writes nothing, unless
+// Config.Into says where.
 package aggregate

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/splitter"
 )
 
 // Commands are what Run would send to the collection's database, without the explain of some of them. With Covered it lists the
@@ -16,9 +18,13 @@ func Commands(ctx context.Context, c Config) ([]bson.D, error) {
 	}
 	var list []bson.D
 	for i := range x.pieces() {
+		stages := x.pipeline(x.piece(i))
+		if c.Into != nil {
+			stages, _ = x.intoStages(x.piece(i), c.Into.Coll(i), x.server.WireVersion >= splitter.Wire42)
+		}
 		cmd := bson.D{
 			{Key: "aggregate", Value: c.Collection.Name()},
-			{Key: "pipeline", Value: x.pipeline(x.piece(i))},
+			{Key: "pipeline", Value: stages},
 			{Key: "cursor", Value: bson.D{{Key: "batchSize", Value: batchSize}}},
 			{Key: "allowDiskUse", Value: true},
 		}

@@ -47,6 +47,8 @@ type Config struct {
 	// <Prefix>_answer, for users who may write to one database only. Nothing else in it is touched. "": into databases
 	// of the run's own.
 	OutDB string
+	// Into puts the parts where it says, instead of into outputs of the run's own that are merged; Layout and OutDB have no part in it then. May be nil.
+	Into *Into
 	// Created is called before a database is written to, with OutDB before a collection is, so that it can be recorded for
 	// clean. May be nil.
 	Created func(name string) error
@@ -104,6 +106,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if !c.WriteConcern.Acknowledged() {
 		return c, errors.New("mr: write concern 0: outputs are read again and have to be there: use 1 or more")
+	}
+	if err := c.checkInto(); err != nil {
+		return c, err
 	}
 	if c.Job.Limit < 0 {
 		return c, fmt.Errorf("mr: limit %d: it must not be negative", c.Job.Limit)

@@ -34,6 +34,9 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 	if r.server, err = splitter.AskServer(ctx, c.Client); err != nil {
 		return nil, err
 	}
+	if c.Into != nil {
+		return r.planInto(), nil
+	}
 	restore, note := false, ""
 	if c.JSMode {
 		note = "where jsMode made strings of keys, the parts are copied through the client instead"

@@ -49,6 +49,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			return nil, ErrAmbiguousKeys
 		}
 	}
+	if c.Into != nil {
+		return r.runInto(ctx)
+	}
 	if err := r.refuseExisting(ctx); err != nil {
 		return nil, err
 	}
@@ -142,6 +145,9 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 		r.OnStart(p)
 		r.mu.Unlock()
 	}
+	if r.Into != nil {
+		return r.partInto(ctx, p, job)
+	}
 	if r.createsOutput() {
 		if err := r.out(p.DB).CreateCollection(ctx, p.Coll); err != nil {
 			return p, fmt.Errorf("mr: create %s.%s: %w", p.DB, p.Coll, err)
@@ -182,7 +188,10 @@ func (r *runner) planPart(i int) (Part, Job) {
 	if i < len(r.Owners) {
 		p.Owner = r.Owners[i]
 	}
-	if r.pieces() == 1 && !r.JSMode {
+	switch {
+	case r.Into != nil:
+		p.DB, p.Coll = r.Into.DB, r.Into.Coll(i)
+	case r.pieces() == 1 && !r.JSMode:
 		p.Coll = r.collName(answerName) // nothing is to be merged
 	}
 	job := r.Job

@@ -110,7 +110,7 @@ func (r *runner) appendOurs(ids []operation, op bson.Raw) []operation {
 
 // comment is what the commands carry, if anything.
 func (r *runner) comment() string {
-	if r.server.WireVersion < splitter.Wire44 {
+	if r.server.WireVersion < splitter.Wire44 && r.Into == nil {
 		return ""
 	}
 	return r.Comment
@@ -163,11 +163,12 @@ func ours(op bson.Raw, where places, comment string) bool {
 			into, _ = cmd.Lookup("out", "reduce").StringValueOK()
 		}
 		tag, _ := cmd.Lookup("comment").StringValueOK()
-		if where.have(out, into) || (comment != "" && tag == comment) {
+		mark, _ := cmd.Lookup("query", "$comment").StringValueOK()
+		if where.have(out, into) || (comment != "" && (tag == comment || mark == comment)) {
 			return true
 		}
 		if text, ok := cmd.Lookup("$truncated").StringValueOK(); ok {
-			if where.in(text) {
+			if where.in(text) || comment != "" && strings.Contains(text, `$comment: "`+comment+`"`) {
 				return true
 			}
 		}

@@ -236,7 +236,7 @@ func TestFormatIsDocumented(t *testing.T) {
 		}
 	}
 	written := map[string][]string{}
-	for _, v := range []any{Result{}, Dataset{}, DataSpec{}, Server{}, Context{}, Schedule{}, Split{}, Skip{}, Piece{}, Row{}, NoEffect{}, Seconds{}, Outlier{}, Versus{}, Note{}, Counts{}, Answer{}, Part{}, PartShard{}, ShardLoad{}, Difference{}, KeyDiff{}, Sample{}, Usage{}, Telemetry{}, Series{}} {
+	for _, v := range []any{Result{}, Dataset{}, DataSpec{}, Server{}, Context{}, Schedule{}, Split{}, SplitPlan{}, Into{}, IntoCheck{}, Skip{}, Piece{}, Row{}, NoEffect{}, Seconds{}, Outlier{}, Versus{}, Note{}, Counts{}, Answer{}, Part{}, PartShard{}, ShardLoad{}, Difference{}, KeyDiff{}, Sample{}, Usage{}, Telemetry{}, Series{}} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")

@@ -54,6 +54,7 @@ type endLine struct {
 	Finished   time.Time   `json:"finished"`
 	ExitCode   int         `json:"exit_code"`
 	Difference *Difference `json:"difference,omitempty"`
+	Into       *Into       `json:"into,omitempty"`
 	Notes      []Note      `json:"notes,omitempty"`
 	Warnings   []string    `json:"warnings,omitempty"`
 }
@@ -127,7 +128,7 @@ func (f *File) Row(r Row) error { return f.line(rowLine{lineRow, r}) }
 
 // End writes how the run ended.
 func (f *File) End(r *Result, finished time.Time) error {
-	return f.line(endLine{lineEnd, finished, r.ExitCode, r.Difference, r.Notes, r.Warnings})
+	return f.line(endLine{lineEnd, finished, r.ExitCode, r.Difference, r.Into, r.Notes, r.Warnings})
 }
 
 // Close closes the file and removes it when nothing was ever written to it.
@@ -297,7 +298,7 @@ func (r *reader) add(to *Result, kind string, line []byte) error {
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
 		}
-		to.ExitCode, to.Difference, to.Notes, to.Warnings = e.ExitCode, e.Difference, e.Notes, e.Warnings
+		to.ExitCode, to.Difference, to.Into, to.Notes, to.Warnings = e.ExitCode, e.Difference, e.Into, e.Notes, e.Warnings
 	}
 	return nil
 }

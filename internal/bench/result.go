@@ -14,6 +14,7 @@ type Result struct {
 	Rows          []Row       `json:"rows"`
 	Split         *Split      `json:"split,omitempty"`
 	Difference    *Difference `json:"difference,omitempty"`
+	Into          *Into       `json:"into,omitempty"`  // the result that the row was put into; nil when it was only measured
 	Notes         []Note      `json:"notes,omitempty"` // what the times themselves show; see [Annotate]
 	Warnings      []string    `json:"warnings,omitempty"`
 	Context       Context     `json:"context"`
@@ -126,6 +127,27 @@ type SplitPlan struct {
 
 // Partial says that other machines run the other ranges.
 func (p *SplitPlan) Partial() bool { return p != nil && p.To-p.From+1 < p.Ranges }
+
+// Into is one result that is kept, and that several runs may fill.
+type Into struct {
+	NS       string `json:"ns"`
+	Mode     string `json:"mode"`     // "merge" or "reduce"
+	Ranges   int    `json:"ranges"`   // of the list
+	In       int    `json:"in"`       // of these, at the end of the run
+	Computed []int  `json:"computed"` // ranges that this run put in, counted from 1
+	// Check is there when all ranges are in.
+	Check *IntoCheck `json:"check,omitempty"`
+}
+
+// IntoCheck is the whole result beside what its parts come to.
+type IntoCheck struct {
+	Keys     int64   `json:"keys"`
+	PartKeys int64   `json:"part_keys"`
+	Sum      float64 `json:"sum"`
+	// PartSum is null where values are put together by other ways than adding.
+	PartSum *float64 `json:"part_sum"`
+	Agrees  bool     `json:"agrees"`
+}
 
 // Skip is a strategy that was not used, and why.
 type Skip struct {

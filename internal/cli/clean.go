@@ -33,6 +33,9 @@ killed). A database is dropped only if its name is one that mrbench gives (mrben
 also carries the mark of that run or is recorded in the data directory. Databases of a run that
 still goes on are left alone. The same holds for collections that run --out-db left in a database.
 
+Results of run --into are their owner's and stay. What lies beside them (RESULT.mrbench_…) is dropped when it is
+recorded in the data directory and the result is complete; --data drops it in any case.
+
 With --data, collections that mrbench seed or run --docs created are dropped as well, when they are
 recorded in the data directory and still are the same collection (the same UUID).
 
@@ -99,6 +102,9 @@ func (a *app) runClean(ctx context.Context, o cleanOptions) (err error) {
 	}
 	if err == nil {
 		err = c.balancer(ctx)
+	}
+	if err == nil {
+		err = c.companions(ctx)
 	}
 	if err == nil && o.data {
 		err = c.collections(ctx)

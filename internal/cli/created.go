@@ -21,7 +21,8 @@ type created struct{ path string }
 const (
 	kindDatabase   = "database"
 	kindCollection = "collection"
-	kindOutput     = "output" // a collection of --out-db
+	kindOutput     = "output"    // a collection of --out-db
+	kindCompanion  = "companion" // a collection beside the result of --into
 )
 
 // creation is a line of the record.

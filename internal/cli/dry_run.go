@@ -125,7 +125,10 @@ func (m *measurement) planRows(ctx context.Context) error {
 			continue
 		}
 		plan := m.planMapReduce
-		if v.aggregate {
+		switch {
+		case m.o.into != "":
+			plan = m.planInto
+		case v.aggregate:
 			plan = m.planPipeline
 		}
 		if err := plan(ctx, i); err != nil {

@@ -8,7 +8,7 @@ var flagGroups = map[string][]struct{ title, names string }{
 		{"HOW IT IS MEASURED", "runs warmup time-budget pause prepare shuffle-seed sample-every stop-balancer"},
 		{"WHAT IT MAY COST OTHERS", politeFlags},
 		{"THE COLLECTION", "docs create-index"},
-		{"SEVERAL MACHINES", "plan take"},
+		{"SEVERAL MACHINES", "plan take into into-sharded append"},
 		{"WHAT IS KEPT", "save keep out-db dry-run verbose"},
 	},
 	"tune": {

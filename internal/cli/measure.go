@@ -52,6 +52,8 @@ type measurement struct {
 	ranges  []splitter.Range
 	owners  []string         // shards of the ranges, "" not known
 	cluster *cluster.Cluster // nil: no mongos
+	pieces  []splitter.Piece // the whole list that ranges were cut for this run from; nil with --plan
+	into    *intoRun         // nil: nothing is kept
 	types   []string
 	result  bench.Result
 
@@ -155,6 +157,9 @@ func (m *measurement) verdict(stopped error) error {
 		return stopped
 	}
 	rows := m.result.Rows
+	if wrong := m.wrongInto(); wrong != nil {
+		return wrong
+	}
 	if i := slices.IndexFunc(rows, func(r bench.Row) bool { return r.Agrees != nil && !*r.Agrees }); i >= 0 {
 		return withCode(exitDiffer, "the answer of %s is not the answer of %s", rows[i].ID, firstMeasured(&m.result))
 	}
@@ -200,6 +205,9 @@ func (m *measurement) measure(ctx context.Context, row int, warmup bool) (bench.
 	v := m.variants[row]
 	if why := m.skip(v); why != "" {
 		return bench.Sample{}, &bench.SkipError{Reason: why}
+	}
+	if m.o.into != "" {
+		return m.measureInto(ctx, row)
 	}
 	if v.aggregate {
 		return m.aggregate(ctx, row, warmup)

@@ -102,13 +102,15 @@ func (a *app) readPlan(cmd *cobra.Command, o *planOptions) error {
 	if o.take.to > len(l.Pieces) {
 		return usageError("--take %s: %s holds %s", o.take, o.plan, plural(len(l.Pieces), "range"))
 	}
-	if !cmd.Flags().Changed("ns") {
-		a.common.ns = ns
-	}
-	if !cmd.Flags().Changed("key") {
-		a.common.key = l.Key
-	}
 	o.list = l
+	for _, f := range []struct{ name, value string }{{"ns", ns.String()}, {"key", l.Key}} {
+		if cmd.Flags().Changed(f.name) {
+			continue
+		}
+		if err := cmd.Flags().Set(f.name, f.value); err != nil { // as if it was given, so that a job's own gives way
+			return usageError("--plan %s: %w", o.plan, err)
+		}
+	}
 	return nil
 }
 

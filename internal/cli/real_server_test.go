@@ -33,6 +33,7 @@ var realServerTests = []struct {
 	{"a mapReduce that someone kills is a failed row", scripts, realKill},
 	{"ranges lie on shards", needsMongos, realShards},
 	{"a sharded collection is spread evenly", needsMongos, realSharding},
+	{"one result is filled by several machines", scripts, realInto},
 }
 
 func TestOnARealServer(t *testing.T) {

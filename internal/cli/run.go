@@ -46,6 +46,7 @@ type runOptions struct {
 	scheduleOptions
 	planOptions
 	politeOptions
+	intoOptions
 	sampleEvery time.Duration
 }
 
@@ -113,6 +114,7 @@ answers must be the same in every run.`,
 	o.scheduleOptions.flags(c)
 	o.planOptions.flags(c)
 	o.concernFlags(c)
+	o.intoOptions.flags(c)
 	f.BoolVar(&o.createIndex, "create-index", false, "make an index on the key when there is none")
 	f.StringVar(&o.job, "job", "", "run the mapReduce job in this `file` or folder, and its pipeline, instead of the count of unique values")
 	f.StringVar(&o.save, "save", "", "append the result to this `file` instead of a new one in the data directory")
@@ -127,7 +129,7 @@ answers must be the same in every run.`,
 }
 
 // check refuses flags that contradict each other.
-func (o runOptions) check(cmd *cobra.Command) error {
+func (o *runOptions) check(cmd *cobra.Command) error {
 	if o.ladder && len(o.rows) > 0 {
 		return usageError("--ladder measures all nine rows and --rows some of them; use one of them")
 	}
@@ -151,6 +153,9 @@ func (o runOptions) check(cmd *cobra.Command) error {
 	if err := o.planOptions.check(cmd); err != nil {
 		return err
 	}
+	if err := o.checkInto(cmd, o.rows); err != nil {
+		return err
+	}
 	if o.noSort && o.sort && cmd.Flags().Changed("sort") {
 		return usageError("--sort and --no-sort exclude each other")
 	}
@@ -164,7 +169,7 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	job, err := a.jobOf(cmd, &o)
 	if err == nil {
-		err = firstError(o.fits(a), o.inRanges(o.variants()))
+		err = firstError(firstError(o.planOptions.fits(a), o.inRanges(o.variants())), o.intoOptions.fits(a, o.variants()))
 	}
 	if err != nil {
 		return err
@@ -284,7 +289,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.mayPrepare(ctx, facts); err != nil {
 		return err
 	}
-	m.effects = noEffects(facts, ns, m.variants, m.o.outDB)
+	m.effects = noEffects(facts, ns, m.variants, m.o.outputsIn())
 	m.foretell()
 	if err := m.documents(ctx); err != nil {
 		return err
@@ -421,6 +426,7 @@ func (m *measurement) split(ctx context.Context, wanted int) error {
 		m.ranges = append(m.ranges, p.Range)
 	}
 	m.owners = rep.Owners()
+	m.pieces = rep.Pieces
 	m.types = rep.Types
 	m.result.Split = benchSplit(rep)
 	m.app.tell("%s", proof(m.result.Split))

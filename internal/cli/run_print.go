@@ -43,6 +43,7 @@ func resultTables(r *bench.Result) []*report.Table {
 	if r.Split != nil {
 		*notes = append(append(*notes, proof(r.Split)), found(r.Split)...)
 	}
+	*notes = append(*notes, intoNotes(r.Into)...)
 	for _, w := range r.Warnings {
 		*notes = append(*notes, "warning: "+w)
 	}

@@ -22,7 +22,7 @@ const (
 
 // notSettings are flags that a file or the environment can't set: what drops or indexes something, or runs a command (a
 // mrbench.yaml may lie in a directory that somebody else wrote), is said on the command line each time.
-var notSettings = []string{"help", "config", "drop", "dry-run", "data", "other-hosts", "create-index", "prepare", "mongod", "take"}
+var notSettings = []string{"help", "config", "drop", "dry-run", "data", "other-hosts", "create-index", "prepare", "mongod", "take", "into"}
 
 // envName is the environment variable of a flag: data-dir is MRBENCH_DATA_DIR.
 func envName(flag string) string {

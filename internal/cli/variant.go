@@ -58,9 +58,14 @@ func (o runOptions) variants() []variant {
 	if o.ladder {
 		return ladder
 	}
-	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1 || o.list != nil, js: o.jsmode}
+	named := variant{sort: o.sorted(), ranges: o.rangeCount() > 1 || o.list != nil || o.into != "", js: o.jsmode}
 	if named.ranges && o.layout == layoutSeparate && o.outDB == "" {
 		named.layout = mr.SeparateDatabases
+	}
+	if o.into != "" {
+		named.layout = mr.OneDatabase
+		named.id = named.name()
+		return []variant{named}
 	}
 	named.id = named.name()
 	beside := "agg"

@@ -28,6 +28,9 @@ func (s *Server) mapReduce(ctx context.Context, c mongofake.Command) (own, body 
 		}
 		sharded = coll != nil
 	}
+	if own, err := s.refuseOutput(ctx, c); own != nil || err != nil {
+		return own, nil, err
+	}
 	if !s.atLeast(4, 4) {
 		if sharded && c.Body.Lookup("jsMode").Type != 0 {
 			return bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "unknown m/r field for sharding: jsMode"}}, nil, nil

@@ -41,8 +41,8 @@ func (s *Server) own(ctx context.Context, c mongofake.Command) (own, body bson.D
 		if own := s.waiting(c); own != nil {
 			return own, nil, nil
 		}
-		if own := s.stages(c); own != nil {
-			return own, nil, nil
+		if own, err := s.stages(ctx, c); own != nil || err != nil {
+			return own, nil, err
 		}
 		return nil, s.adapted(c), nil
 	case "replSetGetConfig":
@@ -69,19 +69,31 @@ func (s *Server) own(ctx context.Context, c mongofake.Command) (own, body bson.D
 	return nil, nil, nil
 }
 
-// stages refuses a pipeline with a stage that the version does not know.
-func (s *Server) stages(c mongofake.Command) bson.D {
+// stages refuses a pipeline with a stage that the version does not know, or that a router does not take.
+func (s *Server) stages(ctx context.Context, c mongofake.Command) (bson.D, error) {
 	list, _ := c.Body.Lookup("pipeline").ArrayOK()
 	values, err := list.Values()
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // the engine refuses it
 	}
 	for _, v := range values {
 		if d, ok := v.DocumentOK(); ok && d.Lookup("$merge").Type != 0 && !s.atLeast(4, 2) {
-			return refuse(40324, "Unrecognized pipeline stage name: '$merge'")
+			return refuse(40324, "Unrecognized pipeline stage name: '$merge'"), nil
 		}
 	}
-	return nil
+	if s.c.Topology != Mongos || len(values) == 0 {
+		return nil, nil
+	}
+	last, _ := values[len(values)-1].DocumentOK()
+	out, ok := last.Lookup("$out").StringValueOK()
+	if !ok {
+		return nil, nil
+	}
+	coll, err := s.sharded(ctx, c.DB+"."+out)
+	if coll != nil {
+		return refuse(28769, c.DB+"."+out+" cannot be sharded"), err
+	}
+	return nil, err
 }
 
 // changed says which of the engine's replies are not handed on as they are.

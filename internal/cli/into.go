@@ -361,7 +361,7 @@ func (m *measurement) mapReduceInto(ctx context.Context, row int, s *bench.Sampl
 			n, counts := keys[p.Index], benchCounts(p.Counts)
 			counts.Output = &n
 			output += n
-			s.Parts = append(s.Parts, bench.Part{From: lo, To: hi, Database: p.DB, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, ServerSeconds: milliseconds(p.ServerMS), Counts: counts})
+			s.Parts = append(s.Parts, bench.Part{From: lo, To: hi, Database: p.DB, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, ServerSeconds: milliseconds(p.ServerMS), Counts: counts, Shard: p.Owner, Shards: m.partShards(p)})
 		}
 		s.Counts.Output = &output
 	}
@@ -395,7 +395,7 @@ func (m *measurement) aggregateInto(ctx context.Context, row int, s *bench.Sampl
 		lo, hi := bounds(p.Range)
 		n := keys[p.Index]
 		output += n
-		s.Parts = append(s.Parts, bench.Part{From: lo, To: hi, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, Counts: bench.Counts{Output: &n}})
+		s.Parts = append(s.Parts, bench.Part{From: lo, To: hi, Thread: p.Thread, Start: p.Start, Seconds: p.Seconds, Counts: bench.Counts{Output: &n}, Shard: p.Owner, Shards: askedShards(p)})
 	}
 	s.Counts = bench.Counts{Output: &output}
 	return err

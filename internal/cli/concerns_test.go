@@ -12,12 +12,6 @@ import (
 	"mrbench/internal/mongofake"
 )
 
-// modeOf is the read preference that came with a command, "" none.
-func modeOf(c mongofake.Command) string {
-	mode, _ := c.Body.Lookup("$readPreference", "mode").StringValueOK()
-	return mode
-}
-
 func levelOf(c mongofake.Command) string {
 	level, _ := c.Body.Lookup("readConcern", "level").StringValueOK()
 	return level

@@ -40,6 +40,9 @@ func failedOver(err error) bool {
 	if err == nil {
 		return false
 	}
+	if _, ok := errors.AsType[*splitter.KilledError](err); ok { // a cursor that someone killed is gone like one that a server took with it
+		return false
+	}
 	if mongo.IsNetworkError(err) {
 		return true
 	}

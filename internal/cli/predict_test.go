@@ -158,11 +158,12 @@ func TestScalingDocument(t *testing.T) {
 	s.dir = dir
 	shown := 0
 	for i, block := range strings.Split(read(t, "../../docs/scaling.md"), "```") {
-		command, output, ok := strings.Cut(block, "\n")
-		if command, ok = strings.CutPrefix(output, "$ mrbench "); i%2 == 0 || !ok {
+		_, text, _ := strings.Cut(block, "\n")
+		session, ok := strings.CutPrefix(text, "$ mrbench ")
+		if i%2 == 0 || !ok {
 			continue
 		}
-		command, output, _ = strings.Cut(command, "\n")
+		command, output, _ := strings.Cut(session, "\n")
 		code, out, errs := s.run(strings.Fields(command)...)
 		if code != exitOK || errs != "" {
 			t.Errorf("%s: exit code %d: %s", command, code, errs)

@@ -86,7 +86,7 @@ func TestReadsOfTheURI(t *testing.T) {
 	if o, err = x.read(c, "mongodb://h/?w=0"); err != nil || *o.AppName != "mrbench 1" || o.WriteConcern != nil || x.Wishes.WriteConcern.W != 0 || x.timeout != 0 {
 		t.Errorf("%v %v %+v", err, o.WriteConcern, x.Wishes)
 	}
-	if o, err = x.read(Config{Version: "1", Timeout: time.Second}, "mongodb://h/?serverSelectionTimeoutMS=1500"); err != nil || x.timeout != 0 {
+	if _, err = x.read(Config{Version: "1", Timeout: time.Second}, "mongodb://h/?serverSelectionTimeoutMS=1500"); err != nil || x.timeout != 0 {
 		t.Errorf("%v %v", err, x.timeout)
 	}
 }

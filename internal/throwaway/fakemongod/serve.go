@@ -135,7 +135,7 @@ func (m *member) own(ctx context.Context, c mongofake.Command) bson.D {
 
 // hello is a member's, or a ghost's. Callers hold mu.
 func (m *member) hello() bson.D {
-	head := bson.D{}
+	var head bson.D
 	switch primary := m.primary == m.address && time.Now().After(m.elected) && !m.fails(NoVote); {
 	case m.primary == "":
 		head = bson.D{

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,12 +26,10 @@ func (e *UnreachableError) Error() string {
 	}
 	why, hint := reason(e.Err), "check that it runs and that --uri is right, or leave --uri out to use the embedded engine"
 	switch {
-	case strings.Contains(why, "x509:"):
-		hint = "check tlsCAFile in --uri: it names the authority that signed the server's certificate"
-	case strings.Contains(why, "tls:"):
-		hint = "check the options tls, tlsCAFile and tlsCertificateKeyFile in --uri"
+	case strings.Contains(why, "tls:") || strings.Contains(why, "x509:"):
+		hint = tlsHint(why)
 	case strings.Contains(why, "EOF") || strings.Contains(why, "connection reset"):
-		hint = "a server that wants TLS, or none, cuts off like that: check tls in --uri"
+		hint = "a server that wants TLS, or none, or a certificate, cuts off like that: check tls and tlsCertificateKeyFile in --uri"
 	case strings.Contains(why, "No primary"):
 		hint = "the set has no primary now: wait for its election, or look at one member alone with directConnection=true"
 	}
@@ -37,6 +37,26 @@ func (e *UnreachableError) Error() string {
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// tlsHint is what to do about a handshake that failed.
+func tlsHint(why string) string {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(why, p) })
+	}
+	switch {
+	case has("certificate is valid for", "doesn't contain any IP SANs", "not valid for any names", "legacy Common Name"):
+		return "the name in --uri has to be one of those in the server's certificate"
+	case has("expired or is not yet valid"):
+		return "the server needs a new certificate, or this machine's clock is wrong"
+	case has("x509:"):
+		return "check tlsCAFile in --uri: it names the authority that signed the server's certificate"
+	case has("remote error:"): // the server's word about what it was shown
+		return "the server wants a certificate that its authority signed: check tlsCertificateKeyFile in --uri"
+	case has("first record does not look like a TLS handshake"):
+		return "the server speaks without TLS: check tls in --uri"
+	}
+	return "check the options tls, tlsCAFile and tlsCertificateKeyFile in --uri"
+}
 
 // LoginError means that a server answered and did not let us in.
 type LoginError struct {
@@ -72,6 +92,9 @@ func loginReason(err error) string {
 			text = last
 		}
 	}
+	if _, last, ok := strings.Cut(text, "auth error: "); ok {
+		text = strings.TrimPrefix(last, "round trip error: ")
+	}
 	text, _, _ = strings.Cut(text, " }")
 	return text
 }
@@ -106,7 +129,19 @@ func reason(err error) string {
 	// The driver lists what it knows of each server; the last error is the part that tells.
 	if _, last, ok := strings.Cut(text, "Last error: "); ok {
 		last, _, _ = strings.Cut(last, " }")
-		return last
+		return plainReason(last)
+	}
+	return text
+}
+
+// inDriver is what the driver puts before an error of a connection.
+var inDriver = regexp.MustCompile(`connection\([^()]*\) (?:incomplete read of message header: )?|tls: failed to verify certificate: `)
+
+// plainReason is an error of a connection without what the driver puts before it, and said once.
+func plainReason(text string) string {
+	text = strings.Join(strings.Fields(inDriver.ReplaceAllString(text, "")), " ")
+	if half := len(text) / 2; len(text)%2 == 0 && half > 1 && text[:half-1] == text[half+1:] && text[half-1:half+1] == ": " {
+		return text[:half-1]
 	}
 	return text
 }

@@ -198,6 +198,15 @@ func withoutSecret(err error, uri string) error {
 	for _, p := range []string{"error parsing uri: ", "error validating uri: "} {
 		text = strings.TrimPrefix(text, p)
 	}
+	for _, p := range []string{"failed to find ", "no password provided", "x509: ", "tls: ", "pkcs8: "} {
+		if strings.HasPrefix(text, p) { // the driver does not say which file it means
+			text = "tlsCertificateKeyFile: " + strings.TrimPrefix(text, "x509: ")
+			if strings.Contains(text, "password") {
+				text += ": check tlsCertificateKeyFilePassword"
+			}
+			break
+		}
+	}
 	return errors.New(text)
 }
 

@@ -20,7 +20,8 @@ type Sharding struct {
 
 const (
 	countedCells = 2048 // as many stretches are counted at most, or twice the ranges
-	tooHeavy     = 1.5  // times the mean: a range with more is cut again
+	evenEnough   = 1.2  // times the mean: chunks are cut when a range holds more
+	tooHeavy     = 1.5  // times the mean: what is still above that is remarked
 	cellsPerMean = 8    // stretches that a heavy one is cut into, for each mean range it holds
 )
 
@@ -147,7 +148,7 @@ func (w *cutter) unfit(points []point) bool {
 		sum += x.docs
 		heaviest = max(heaviest, sum)
 	}
-	return float64(heaviest)*float64(n) > tooHeavy*float64(w.total())
+	return float64(heaviest)*float64(n) > evenEnough*float64(w.total())
 }
 
 // refine cuts cells that hold more than half a mean range: at the bounds of their chunks, and then within chunks.

@@ -111,8 +111,8 @@ func TestChunks(t *testing.T) {
 		ranges int
 		want   string // pieces, or why not
 	}{
-		{"before 5.0", &router{shardKey: key, bounds: uneven, wire: 7}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
-		{"since 5.0", &router{shardKey: key, bounds: uneven, wire: 13}, 3, "[MinKey, 40) 80; [40, 90) 100; [90, MaxKey] 20"},
+		{"before 5.0", &router{shardKey: key, bounds: uneven, wire: 7}, 3, "[MinKey, 30) 60; [30, 64) 68; [64, MaxKey] 72"},
+		{"since 5.0", &router{shardKey: key, bounds: uneven, wire: 13}, 3, "[MinKey, 30) 60; [30, 64) 68; [64, MaxKey] 72"},
 		{"many", &router{shardKey: key, bounds: small, wire: 7}, 4, "[MinKey, 25) 50; [25, 51) 52; [51, 77) 52; [77, MaxKey] 46"},
 		{"compound shard key", &router{shardKey: append(key, bson.E{Key: "g", Value: int32(1)}), bounds: uneven, wire: 7}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},
 		{"a hashed field behind", &router{shardKey: append(key, bson.E{Key: "g", Value: "hashed"}), bounds: uneven, wire: 9}, 2, "[MinKey, 40) 80; [40, MaxKey] 120"},

@@ -95,7 +95,7 @@ func (r *Result) Annotate() {
 		}
 		r.Notes = append(r.Notes, row.notes(base, warmup)...)
 	}
-	if least > 0 && least < enoughForCI {
+	if least > 0 && least < enoughForCI && r.Into == nil { // which is put in once
 		r.Notes = append(r.Notes, Note{Kind: NoteFewRuns, Value: enoughForCI, Text: fewRuns(least)})
 	}
 }

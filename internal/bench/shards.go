@@ -21,6 +21,10 @@ func ShardLoads(parts []Part, pieces []Piece) []ShardLoad {
 		l.Ranges++
 		l.Seconds += p.Seconds
 		told := false
+		keys := p.Counts.Output // of the only shard that worked on the part: its own reply also counts what was in the output before
+		if working(p.Shards) > 1 {
+			keys = nil
+		}
 		for _, s := range p.Shards {
 			if s.Input == nil || s.Output == nil {
 				continue
@@ -31,7 +35,12 @@ func ShardLoads(parts []Part, pieces []Piece) []ShardLoad {
 			}
 			l := of(s.Shard)
 			l.Documents += *s.Input
-			l.Keys += *s.Output
+			switch {
+			case keys == nil:
+				l.Keys += *s.Output
+			case *s.Input > 0:
+				l.Keys += *keys
+			}
 		}
 		if told {
 			continue
@@ -48,6 +57,16 @@ func ShardLoads(parts []Part, pieces []Piece) []ShardLoad {
 		return nil
 	}
 	return loads
+}
+
+// working counts the shards that read something.
+func working(shards []PartShard) (n int) {
+	for _, s := range shards {
+		if s.Input != nil && *s.Input > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Strayed counts the parts whose command had work on a shard that the range was not said to lie on, or was sent to one without need.

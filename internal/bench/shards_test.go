@@ -26,6 +26,9 @@ func TestShardLoads(t *testing.T) {
 			{Shard: "s1", Seconds: 1, Shards: []PartShard{told("s1", 100), told("s2", 0)}},
 			{Shard: "", Seconds: 2, Shards: []PartShard{told("s1", 20), told("s2", 30)}},
 		}, nil, []ShardLoad{{"", 1, 0, 0, 2}, {"s1", 1, 120, 12, 1}, {"s2", 0, 30, 3, 0}}, 0},
+		// What a command adds to counts what was there before in the shard's own reply, and not in the part's.
+		{"added to a result", []Part{{Shard: "s1", Counts: Counts{Output: number(4)}, Shards: []PartShard{told("s1", 100), told("s2", 0)}}}, nil,
+			[]ShardLoad{{"s1", 1, 100, 4, 0}}, 0},
 		{"a chunk has moved", []Part{{Shard: "s1", Seconds: 1, Shards: []PartShard{told("s1", 50), told("s2", 50)}}}, nil,
 			[]ShardLoad{{"s1", 1, 50, 5, 1}, {"s2", 0, 50, 5, 0}}, 1},
 		// An explain names the shard that the next range begins on too; of others there is no need.

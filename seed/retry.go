@@ -3,6 +3,7 @@ package seed
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/mongo"
@@ -41,8 +42,12 @@ func retryable(err error) bool {
 		return true
 	}
 	var we mongo.WriteException
-	if errors.As(err, &we) { // of its codes, the write concern's alone
-		return len(we.WriteErrors) == 0 && we.WriteConcernError != nil && passing[we.WriteConcernError.Code]
+	if errors.As(err, &we) {
+		// A member that steps down in the middle, and a router for a shard that does, say so of single documents.
+		if len(we.WriteErrors) > 0 {
+			return slices.ContainsFunc(we.WriteErrors, func(e mongo.WriteError) bool { return passing[e.Code] })
+		}
+		return we.WriteConcernError != nil && passing[we.WriteConcernError.Code]
 	}
 	for code := range passing {
 		if server.HasErrorCode(code) {

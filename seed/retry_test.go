@@ -31,7 +31,12 @@ func faults(rng *rand.Rand, most int) (func(n int) (int, bson.D), *int) {
 			return -1, nil
 		}
 		count++
-		switch rng.IntN(4) {
+		switch rng.IntN(6) {
+		case 4: // steps down between documents
+			look := rng.IntN(n)
+			return look, refusedFrom(look, n, 189)
+		case 5: // a router lost the shard, and can't know what it stored
+			return rng.IntN(n + 1), refusedFrom(0, n, 6)
 		case 0:
 			return rng.IntN(n + 1), mongofake.HangUp()
 		case 1:
@@ -44,11 +49,21 @@ func faults(rng *rand.Rand, most int) (func(n int) (int, bson.D), *int) {
 	}, &count
 }
 
+// refusedFrom is the reply that documents were stored up to one, and the others refused.
+func refusedFrom(first, n int, code int32) bson.D {
+	failed := bson.A{}
+	for i := first; i < n; i++ {
+		failed = append(failed, bson.D{{Key: "index", Value: i}, {Key: "code", Value: code}, {Key: "errmsg", Value: "Not primary while writing to test.c"}})
+	}
+	return bson.D{{Key: "n", Value: first}, {Key: "writeErrors", Value: failed}, {Key: "ok", Value: 1.0}}
+}
+
 // A batch is sent again until it is through, and no document is in the collection twice
 // or counted twice, whether its _id is in the file or made here.
 func TestRetriesStoreOnce(t *testing.T) {
-	for round := range 6 {
+	for round := range 12 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
 			rng := rand.New(rand.NewPCG(uint64(round), 3))
 			k := &keeper{}
 			var faulty *int

@@ -211,9 +211,18 @@ func empty(ctx context.Context, c Config) (before int64, err error) {
 	return n, &NotEmptyError{NS: ns, Documents: n}
 }
 
+// createIndex builds the index, and waits for as many members as the documents do.
 func createIndex(ctx context.Context, c Config) error {
-	err := retried(ctx, c.Retries, func() error { // one that is there already is no error
-		_, err := c.Collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: c.IndexKeys})
+	wc, err := parseConcern(c.WriteConcern)
+	if err != nil {
+		return err
+	}
+	coll, err := c.Collection.Clone(options.Collection().SetWriteConcern(wc.driver()))
+	if err != nil {
+		return err
+	}
+	err = retried(ctx, c.Retries, func() error { // one that is there already is no error
+		_, err := coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: c.IndexKeys})
 		return err
 	})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 )
 
@@ -56,4 +58,26 @@ func parseConcern(s string) (concern, error) {
 	}
 	c.doc = b.Build()
 	return c, nil
+}
+
+// driver is the write concern of commands that the driver makes; nil for one that the server has anyway, and for none.
+func (c concern) driver() *writeconcern.WriteConcern {
+	if c.unacknowledged {
+		return nil
+	}
+	raw := bson.Raw(c.doc)
+	w := &writeconcern.WriteConcern{}
+	switch v := raw.Lookup("w"); v.Type {
+	case bson.TypeInt32:
+		w.W = int(v.Int32())
+	default:
+		w.W = v.StringValue()
+	}
+	if j, ok := raw.Lookup("j").BooleanOK(); ok {
+		w.Journal = &j
+	}
+	if w.W == 1 && w.Journal == nil {
+		return nil
+	}
+	return w
 }

@@ -1,6 +1,9 @@
 package seed
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestParseConcern(t *testing.T) {
 	tests := []struct {
@@ -32,6 +35,26 @@ func TestParseConcern(t *testing.T) {
 		}
 		if c.doc.String() != tt.doc || c.text != tt.text || c.unacknowledged != tt.unacknowledged {
 			t.Errorf("%q: got %s %q %v", tt.in, c.doc, c.text, c.unacknowledged)
+		}
+	}
+}
+
+// The index waits for as many members as the documents do.
+func TestConcernOfTheDriver(t *testing.T) {
+	for in, want := range map[string]string{"": "<nil>", "1": "<nil>", "0": "<nil>", "3": "3 <nil>", "j": "1 true", "majority,j": "majority true"} {
+		c, err := parseConcern(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "<nil>"
+		if w := c.driver(); w != nil {
+			got = fmt.Sprint(w.W, " ", "<nil>")
+			if w.Journal != nil {
+				got = fmt.Sprint(w.W, " ", *w.Journal)
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %s, not %s", in, got, want)
 		}
 	}
 }

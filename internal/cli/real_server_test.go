@@ -31,6 +31,7 @@ var realServerTests = []struct {
 	{"the rows of the ladder agree", nil, realLadder},
 	{"work is held back and limits that can not be watched are said", nil, realPolite},
 	{"a mapReduce that someone kills is a failed row", scripts, realKill},
+	{"pipelines read from secondaries", needsSet, realConcerns},
 	{"ranges lie on shards", needsMongos, realShards},
 	{"a sharded collection is spread evenly", needsMongos, realSharding},
 	{"one result is filled by several machines", scripts, realInto},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
 
 	"mrbench/internal/target"
 	"mrbench/seed"
@@ -157,7 +158,8 @@ func (a *app) makeCollection(ctx context.Context, t *target.Target, o seedOption
 		return err
 	}
 	if exists && o.drop {
-		if err := db.Collection(ns.Coll).Drop(ctx); err != nil {
+		drop := func() error { return db.Collection(ns.Coll).Drop(ctx) }
+		if err := a.afterFailOver(ctx, t, "dropping "+ns.String(), drop); err != nil {
 			return fmt.Errorf("drop %s: %w", ns, err)
 		}
 		exists = false
@@ -169,7 +171,16 @@ func (a *app) makeCollection(ctx context.Context, t *target.Target, o seedOption
 		}
 		return err
 	}
-	if err := db.CreateCollection(ctx, ns.Coll); err != nil {
+	tried := false
+	create := func() error {
+		err := db.CreateCollection(ctx, ns.Coll)
+		if ce, ok := errors.AsType[mongo.CommandError](err); ok && ce.Code == codeNamespaceExists && tried {
+			return nil // it was not there a moment ago: the first try made it, and its answer was lost
+		}
+		tried = true
+		return err
+	}
+	if err := a.afterFailOver(ctx, t, "making "+ns.String(), create); err != nil {
 		return fmt.Errorf("create %s: %w", ns, err)
 	}
 	uuid, _, err := collectionUUID(ctx, db, ns.Coll)

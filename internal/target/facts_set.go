@@ -81,13 +81,13 @@ func (f *Facts) setCapabilities(add func(string, State, string)) {
 	switch {
 	case f.Kind == Embedded:
 		alone = "the embedded engine is one process"
-		add(CapWrites, Works, alone)
+		add(CapWrites, Works, "to the data directory; one process at a time has it")
 	case f.Mongos:
 		add(CapWrites, Works, "through mongos, to the primary of each shard")
 	case f.Set == nil:
 		add(CapWrites, Works, "a standalone server")
 	case f.Set.Primary:
-		add(CapWrites, Works, fmt.Sprintf("%s is the primary of %s, %s", orThis(f.Set.Me), f.Set.Name, f.Set.size()))
+		add(CapWrites, Works, fmt.Sprintf("%s is the primary of %s, a set of %s", orThis(f.Set.Me), f.Set.Name, f.Set.size()))
 	default:
 		add(CapWrites, Refused, fmt.Sprintf("%s is no primary of %s: connect to the set (leave directConnection out), or name the primary", orThis(f.Set.Me), f.Set.Name))
 	}

@@ -102,6 +102,7 @@ func (a *app) runDoctor(cmd *cobra.Command, args []string) (err error) {
 		return a.explain(err, t)
 	}
 	if d.Cluster != nil {
+		d.Cluster.settleChunks(d.Capabilities, a.common.key)
 		tables = append(tables, d.Cluster.table())
 	}
 	if job != nil {
@@ -117,6 +118,24 @@ func (a *app) runDoctor(cmd *cobra.Command, args []string) (err error) {
 		tables = append(tables, jobTable(d.Job))
 	}
 	return a.print(d, tables...)
+}
+
+// settleChunks says what the cluster's metadata tell of splitting by chunks of a key.
+func (v *clusterView) settleChunks(list []target.Capability, key string) {
+	i := slices.IndexFunc(list, func(c target.Capability) bool { return c.Name == target.CapChunks })
+	switch {
+	case i < 0:
+	case v.Unseen != "" && v.ShardKey == "":
+		list[i].State, list[i].Reason = target.Uncertain, "it is not known "+v.Unseen
+	case v.ShardKey == "":
+		list[i].State, list[i].Reason = target.Refused, v.NS+" is not sharded"
+	case strings.HasPrefix(v.ShardKey, "{"+key+`: "`):
+		list[i].State, list[i].Reason = target.Refused, "the shard key "+v.ShardKey+" is hashed: chunks are ranges of hashes, not of values"
+	case !strings.HasPrefix(v.ShardKey, "{"+key+": "):
+		list[i].State, list[i].Reason = target.Refused, "the shard key "+v.ShardKey+" does not start with "+key
+	default:
+		list[i].Reason = "by the shard key " + v.ShardKey
+	}
 }
 
 // diagnose finds out whether a pipeline can replace a job, and what is wrong with it.

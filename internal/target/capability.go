@@ -99,8 +99,10 @@ func (f *Facts) Capabilities(ns Namespace) []Capability {
 	f.since(add, CapExprIndex, 5, 0, "ranges are written as $expr, which holds for all types at once")
 	f.since(add, CapDiskUse, 6, 0, "$group and $sort go to disk above 100 MB unless told not to")
 	f.split(add)
-	switch f.ServerStatus {
-	case Yes:
+	switch {
+	case f.ServerStatus == Yes && f.Mongos:
+		add(CapTelemetry, Works, "the router's own load is sampled while a row runs, not that of the shards")
+	case f.ServerStatus == Yes:
 		add(CapTelemetry, Works, "the server's load is sampled while a row runs")
 	default:
 		add(CapTelemetry, Refused, "no load of the server in the tables: "+f.ServerStatusWhy)

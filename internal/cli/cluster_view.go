@@ -139,9 +139,10 @@ func (v *clusterView) table() *report.Table {
 	return t
 }
 
-// lookAtCluster says before a run what may disturb it on a sharded cluster.
-func (m *measurement) lookAtCluster(ctx context.Context) error {
-	c, err := cluster.Ask(ctx, m.t.Client)
+// lookAtCluster finds out what the cluster behind a mongos is made of, and says before a run what may disturb it.
+func (m *measurement) lookAtCluster(ctx context.Context) (err error) {
+	m.cluster, err = cluster.Ask(ctx, m.t.Client)
+	c := m.cluster
 	if err != nil || c == nil {
 		return err
 	}

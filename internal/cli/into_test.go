@@ -369,6 +369,9 @@ func realInto(t *testing.T, uri string) {
 		t.Fatal(err)
 	}
 	holes(t, client.Database(db).Collection("uniques"))
+	if err := os.Remove(plan); err != nil { // cut anew, and a list that is there is not replaced
+		t.Fatal(err)
+	}
 	if code, _, stderr := s.run("split", "--ranges", "4", "--save", "ranges.json", "--uri", uri, "--ns", ns); code != 0 {
 		t.Fatal(stderr)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -210,6 +211,21 @@ func unionOf(a, b []string) []string {
 	return out
 }
 
+// checkSavePlan refuses, before anything is asked of a server, a file that a list can't be written to. One that is there already is left
+// alone: other machines may be at work on its ranges.
+func (a *app) checkSavePlan(path string) error {
+	full := a.env.path(path)
+	if _, err := os.Lstat(full); err == nil {
+		return usageError("--save %s: the file is there already; name another one, or remove it when no run uses its ranges any more", path)
+	}
+	if st, err := os.Stat(filepath.Dir(full)); err != nil {
+		return usageError("--save: %w", err)
+	} else if !st.IsDir() {
+		return usageError("--save %s: %s is no directory", path, filepath.Dir(path))
+	}
+	return nil
+}
+
 // savePlan writes the list of ranges, whole or not at all.
 func (a *app) savePlan(path string, t *target.Target, rep *splitter.Report) error {
 	l := &splitter.List{
@@ -217,16 +233,12 @@ func (a *app) savePlan(path string, t *target.Target, rep *splitter.Report) erro
 		Server: t.Identity, Created: a.env.Now().UTC(), Pieces: rep.Pieces,
 	}
 	path = a.env.path(path)
-	f, err := os.CreateTemp(filepath.Dir(path), ".mrbench-*")
-	if err != nil {
-		return usageError("--save: %w", err)
-	}
-	err = errors.Join(l.Write(f), f.Sync(), f.Chmod(0o644), f.Close())
+	var b bytes.Buffer
+	err := l.Write(&b)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = replaceFile(path, b.Bytes())
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("--save: %w", err)
 	}
 	a.tell("saved as %s; on each machine: mrbench run --plan %s --take from:to", path, filepath.Base(path))

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -152,5 +153,29 @@ func TestPlanRefusals(t *testing.T) {
 		if code, _, stderr := s.run(append(c.args, "--uri", m.URI())...); code != exitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d: %s", c.args, code, stderr)
 		}
+	}
+}
+
+// A list that is there is left alone, and a file that can't be written is known before a server is asked.
+func TestSplitSaveRefuses(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	dead := "mongodb://127.0.0.1:1/"
+	there := filepath.Join(s.dir, "there.json")
+	if err := os.WriteFile(there, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"there.json":        "there.json: the file is there already",
+		"nowhere/a.json":    "nowhere: no such file or directory",
+		"there.json/a.json": "not a directory|is no directory",
+	} {
+		code, _, stderr := s.run("split", "--uri", dead, "--save", path)
+		if code != exitUsage || !regexp.MustCompile(want).MatchString(stderr) {
+			t.Errorf("%s: exit code %d: %s", path, code, stderr)
+		}
+	}
+	if got := read(t, there); got != "mine" {
+		t.Errorf("the file now holds %q", got)
 	}
 }

@@ -219,9 +219,6 @@ func (a *app) runRun(cmd *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	defer restore()
-	if err := m.lookAtCluster(ctx); err != nil {
-		return err
-	}
 	if err := m.prepare(ctx); err != nil {
 		return a.explain(err, t)
 	}
@@ -278,6 +275,9 @@ func (a *app) optionsOf(cmd *cobra.Command) map[string]any {
 // prepare makes sure of everything that has to be there before the first row: documents, index, ranges that are
 // proved to cover the collection.
 func (m *measurement) prepare(ctx context.Context) error {
+	if err := m.lookAtCluster(ctx); err != nil {
+		return err
+	}
 	facts, err := m.t.Ask(ctx, m.app.common.ns)
 	if err != nil {
 		return fmt.Errorf("ask the server what it can do: %w", err)
@@ -319,9 +319,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 		return err
 	}
 	r.Server = serverOf(m.t)
-	if err := m.askShards(ctx); err != nil {
-		return err
-	}
+	m.nameShards()
 	for _, v := range m.variants {
 		row := bench.Row{ID: v.id, Threads: 1, Ranges: 1, NoEffect: m.effects.none[v.id]}
 		if v.ranges {

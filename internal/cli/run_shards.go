@@ -1,29 +1,26 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mrbench/aggregate"
 	"mrbench/internal/bench"
-	"mrbench/internal/cluster"
 	"mrbench/internal/report"
 	"mrbench/mr"
 )
 
-// askShards asks what the cluster behind a mongos is made of, and limits the commands for each of its shards.
-func (m *measurement) askShards(ctx context.Context) (err error) {
+// nameShards notes what the cluster behind a mongos is made of.
+func (m *measurement) nameShards() {
 	if m.o.perShard > 0 && len(m.ranges) > 1 && owning(m.owners) == 0 {
 		m.warn("--per-shard %d was not used: it is not known which shard a range lies on", m.o.perShard)
 	}
-	if m.cluster, err = cluster.Ask(ctx, m.t.Client); err != nil || m.cluster == nil {
-		return err
+	if m.cluster == nil {
+		return
 	}
 	s := &m.result.Server
 	s.Shards, s.Balancer = m.cluster.Names(), m.cluster.Balancer.String()
-	return nil
 }
 
 // perShard is how many commands may run at a time on one shard; 0: no limit, for it is not known where ranges lie.

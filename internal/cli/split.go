@@ -45,13 +45,18 @@ at random; walk, steps along the index, exact and with no rights beyond reading.
 			if o.save != "" && len(o.then) > 0 {
 				return usageError("--save keeps ranges for run --plan, which has no use for those of --then; leave one of them out")
 			}
+			if o.save != "" {
+				if err := a.checkSavePlan(o.save); err != nil {
+					return err
+				}
+			}
 			return a.runSplit(cmd.Context(), o)
 		},
 	}
 	intFlag(c, &o.ranges, "ranges", 8, 1, 10_000, "how many ranges are wanted; fewer come when there are fewer keys")
 	enumFlag(c, &o.strategy, "strategy", splitter.Auto, strategies, "how to find the bounds")
 	fieldsFlag(c, &o.then, "then", "further fields of the key's index, by commas: cuts within one value of the key too, which suits jobs that group by all of them")
-	c.Flags().StringVar(&o.save, "save", "", "write the list of ranges to this `file`, for run --plan")
+	c.Flags().StringVar(&o.save, "save", "", "write the list of ranges to this new `file`, for run --plan")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "count the documents by BSON type of the key too, and show shards, balancer and orphans of a sharded cluster")
 	return c
 }

@@ -287,7 +287,9 @@ func (m *measurement) measureInto(ctx context.Context, row int) (s bench.Sample,
 	}
 	s.Seconds = m.app.env.Now().Sub(start).Seconds()
 	s.Usage = m.used(span)
-	in, _, ierr := m.into.In(ctx)
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout) // also after an interrupt
+	defer cancel()
+	in, _, ierr := m.into.In(asked)
 	m.result.Into.In = in
 	slices.Sort(m.result.Into.Computed)
 	if err = firstError(err, ierr); err != nil || !complete {

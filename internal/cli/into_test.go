@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
@@ -261,6 +264,40 @@ func TestIntoAppend(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// An interrupt keeps the ranges that are in, says how many these are, and the same command does the rest.
+func TestIntoInterrupted(t *testing.T) {
+	t.Parallel()
+	m := mimic.Start(t, mimic.Config{})
+	uniques(t, m, 400)
+	s := newSession(t)
+	args := []string{"run", "--uri", m.URI(), "--plan", savePlan(t, s, m.URI()), "--rows", "mr-ranges", "--threads", "1", "--sample-every", "0", "--into", "kept.r", "-o", "json"}
+	signals := make(chan os.Signal, 1)
+	m.Inject(mimic.Fault{Command: "mapReduce", Nth: 3, Delay: 300 * time.Millisecond})
+	seen := 0
+	m.Inject(mimic.Fault{Command: "mapReduce", Match: func(mongofake.Command) bool {
+		if seen++; seen == 3 {
+			signals <- syscall.SIGINT
+		}
+		return false
+	}})
+	var out, errs bytes.Buffer
+	env := s.environ(args, &out, &errs)
+	env.Signals = signals
+	if code := Run(t.Context(), env); code != 130 {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	var r bench.Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Into; x == nil || x.In != 2 || !slices.Equal(x.Computed, []int{1, 2}) || x.Check != nil {
+		t.Errorf("after the interrupt: %+v", x)
+	}
+	if r := runJSON(t, s, args[1:]...); r.Into.In != 4 || !slices.Equal(r.Into.Computed, []int{3, 4}) || !r.Into.Check.Agrees {
+		t.Errorf("after the second run: %+v", r.Into)
 	}
 }
 

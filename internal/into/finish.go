@@ -39,7 +39,10 @@ func (r *Result) Missing(ctx context.Context, from, to int) ([]int, error) {
 // In is how many of the list's ranges are in.
 func (r *Result) In(ctx context.Context) (in, of int, err error) {
 	missing, err := r.Missing(ctx, 0, r.plan.Ranges)
-	return r.plan.Ranges - len(missing), r.plan.Ranges, err
+	if err != nil {
+		return 0, r.plan.Ranges, err
+	}
+	return r.plan.Ranges - len(missing), r.plan.Ranges, nil
 }
 
 // Where is the collection that range i, counted from 0, is to be put into: the result, or one of its own. Created is told of the latter.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/primitive"
@@ -84,4 +85,29 @@ func partOf(op bson.Raw, prefix string) (int, bool) {
 		return n, err == nil
 	}
 	return 0, coll == "answer" // the one command of a job that is not cut
+}
+
+// awaitEnd waits until nothing is at work any more on the outputs of a run that was interrupted: an insert that ends after they were dropped would
+// make them again. One that was still on its way is seen by a second look. Where the user may not look it waits as long.
+func awaitEnd(ctx context.Context, client *mongo.Client, run string) {
+	ours := primitive.Regex{Pattern: `(^|\.)mrbench_` + regexp.QuoteMeta(run) + "_"}
+	pipeline := mongo.Pipeline{
+		{{Key: "$currentOp", Value: bson.D{}}},
+		{{Key: "$match", Value: bson.D{{Key: "ns", Value: ours}}}},
+		{{Key: "$limit", Value: 1}},
+	}
+	for quiet := 0; quiet < 2; {
+		quiet++
+		if cur, err := client.Database("admin").Aggregate(ctx, pipeline); err == nil {
+			if cur.Next(ctx) {
+				quiet = 0
+			}
+			_ = cur.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }

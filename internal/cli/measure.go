@@ -455,12 +455,7 @@ func (m *measurement) cleanUp(ctx context.Context, err *error) {
 		}
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
-	defer cancel()
-	if derr := m.out.drop(ctx, nil); derr != nil {
-		m.app.tell("warning: %v", derr)
-		*err = firstError(*err, derr)
-	}
+	*err = firstError(*err, m.app.dropOutputs(ctx, m.out))
 }
 
 func milliseconds(ms int64) *float64 {

@@ -112,8 +112,12 @@ func (a *app) resultFile(directory, id, save string) (*bench.File, error) {
 
 // dropOutputs drops a run's databases, also after an interrupt.
 func (a *app) dropOutputs(ctx context.Context, out *outputs) error {
+	interrupted := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
+	if interrupted {
+		awaitEnd(ctx, out.client, out.run)
+	}
 	err := out.drop(ctx, nil)
 	if err != nil {
 		a.tell("warning: %v", err)

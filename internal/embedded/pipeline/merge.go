@@ -29,11 +29,8 @@ type merger struct {
 	batch block
 }
 
-// Sizes of $merge's batches.
-const (
-	mergeDocsPerBatch  = 8192
-	mergeBytesPerBatch = 8 << 20
-)
+// mergeBatch is from how many bytes on $merge writes what it has: enough for tables of their own, see store.DB.InsertMany.
+const mergeBatch = 16 << 20
 
 func (m *merger) run(ctx context.Context, in query.Source) error {
 	m.byID = len(m.s.on) == 1 && m.s.on[0] == "_id"
@@ -54,7 +51,7 @@ func (m *merger) run(ctx context.Context, in query.Source) error {
 		for _, d := range docs {
 			m.batch.end(appendIDFirst(m.batch.start(), d))
 		}
-		if n := len(m.batch.docs); n > 0 && (len(docs) == 0 || n >= mergeDocsPerBatch || len(m.batch.buf) >= mergeBytesPerBatch) {
+		if n := len(m.batch.docs); n > 0 && (len(docs) == 0 || len(m.batch.buf) >= mergeBatch) {
 			if err := m.write(ctx, m.batch.docs); err != nil {
 				return err
 			}

@@ -15,6 +15,8 @@ import (
 	"mrbench/internal/embedded/bsonx"
 )
 
+var bulkNS = NS{"d", "bulk"}
+
 // TestKillChild is the process that TestKill kills; alone it does nothing. It writes
 // in many ways at once and says on its standard output what was acknowledged.
 func TestKillChild(t *testing.T) {
@@ -23,7 +25,7 @@ func TestKillChild(t *testing.T) {
 		t.Skip("only as a child of TestKill")
 	}
 	round := os.Getenv("STORE_KILL_ROUND")
-	db, err := Open(Options{Dir: dir, memTableBytes: 1 << 20})
+	db, err := Open(Options{Dir: dir, memTableBytes: 1 << 20, bulkBytes: 4 << 10})
 	if err != nil {
 		fmt.Println("open:", err)
 		return
@@ -48,7 +50,7 @@ func TestKillChild(t *testing.T) {
 				n := 1 + i%50
 				docs := make([]bsonx.Doc, n)
 				for j := range docs {
-					docs[j] = jdoc(t, `{"_id":"%s-%d-%06d-%02d","a":[%d,%d]}`, round, w, i, j, i*7%1000, j)
+					docs[j] = jdoc(t, `{"_id":"%s-%d-%06d-%03d","a":[%d,%d]}`, round, w, i, j, i*7%1000, j)
 				}
 				if _, errs, err := db.InsertMany(ctx, testNS, docs, true, WriteOptions{Sync: i%10 == 0}); err != nil || errs != nil {
 					say("insert: %v %v", err, errs)
@@ -58,7 +60,21 @@ func TestKillChild(t *testing.T) {
 			}
 		}()
 	}
-	wg.Add(2)
+	wg.Add(3)
+	go func() { // through the log, then as tables
+		defer wg.Done()
+		for i := 0; ; i++ {
+			docs := make([]bsonx.Doc, 1+i%2*200)
+			for j := range docs {
+				docs[j] = jdoc(t, `{"_id":"%s-bulk-%06d-%03d"}`, round, i, j)
+			}
+			if _, errs, err := db.InsertMany(ctx, bulkNS, docs, true, WriteOptions{Create: true}); err != nil || errs != nil {
+				say("bulk insert: %v %v", err, errs)
+				return
+			}
+			say("bulk %s-bulk-%06d %d", round, i, len(docs))
+		}
+	}()
 	go func() { // indexes and built collections come and go
 		defer wg.Done()
 		for i := 0; ; i++ {
@@ -104,7 +120,7 @@ func TestKill(t *testing.T) {
 		rounds = 3
 	}
 	dir := t.TempDir()
-	acked := map[string]int{}
+	acked := map[NS]map[string]int{testNS: {}, bulkNS: {}} // beginnings of _ids, and how many there are of each
 	built := ""
 	for round := range rounds {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$", "-test.v")
@@ -129,10 +145,14 @@ func TestKill(t *testing.T) {
 			var name string
 			var n int
 			switch f := strings.Fields(r.Text()); {
-			case len(f) == 3 && f[0] == "ack":
+			case len(f) == 3 && (f[0] == "ack" || f[0] == "bulk"):
 				name = f[1]
+				of := acked[testNS]
+				if f[0] == "bulk" {
+					of = acked[bulkNS]
+				}
 				if _, err := fmt.Sscan(f[2], &n); err == nil {
-					acked[name] = max(acked[name], n)
+					of[name] = max(of[name], n)
 				}
 			case len(f) == 2 && f[0] == "built":
 				built = f[1]
@@ -148,13 +168,13 @@ func TestKill(t *testing.T) {
 			return
 		}
 	}
-	if len(acked) == 0 {
+	if len(acked[testNS]) == 0 || len(acked[bulkNS]) == 0 {
 		t.Error("nothing was acknowledged in any round")
 	}
-	t.Logf("%d batches acknowledged, last build %s", len(acked), built)
+	t.Logf("%d and %d batches acknowledged, last build %s", len(acked[testNS]), len(acked[bulkNS]), built)
 }
 
-func checkAfterKill(t *testing.T, dir string, acked map[string]int, built string) {
+func checkAfterKill(t *testing.T, dir string, acked map[NS]map[string]int, built string) {
 	t.Helper()
 	db, err := Open(Options{Dir: dir, Log: t.Logf, memTableBytes: 1 << 20})
 	if err != nil {
@@ -167,14 +187,34 @@ func checkAfterKill(t *testing.T, dir string, acked map[string]int, built string
 	}()
 	s := db.Snapshot()
 	defer s.Close()
-	c := s.Collection(testNS)
+	for ns, batches := range acked {
+		checkAcked(t, db, s, ns, batches)
+	}
+	if built != "" {
+		if n := mustValidate(t, db, NS{"d", "built"}).Documents; n != 200 {
+			t.Errorf("the built collection has %d documents", n)
+		}
+	}
+	for _, c := range s.Collections("d") {
+		if c.NS != testNS && c.NS != bulkNS && c.NS != (NS{"d", "built"}) {
+			t.Errorf("unexpected collection %s", c.NS)
+		}
+	}
+	checkNoStrays(t, db)
+}
+
+func checkAcked(t *testing.T, db *DB, s *Snap, ns NS, batches map[string]int) {
+	t.Helper()
+	c := s.Collection(ns)
 	if c == nil {
-		t.Error("the collection is lost")
+		if len(batches) > 0 {
+			t.Errorf("%s is lost", ns)
+		}
 		return
 	}
-	for name, n := range acked {
+	for name, n := range batches {
 		for j := range n {
-			id := fmt.Sprintf("%s-%02d", name, j)
+			id := fmt.Sprintf("%s-%03d", name, j)
 			d, err := s.Get(c, bsonx.AppendKey(nil, bsonx.String(id), false))
 			if err != nil || d == nil {
 				t.Errorf("acknowledged document %s is lost: %v", id, err)
@@ -182,18 +222,7 @@ func checkAfterKill(t *testing.T, dir string, acked map[string]int, built string
 			}
 		}
 	}
-	mustValidate(t, db, testNS)
-	if built != "" {
-		if n := mustValidate(t, db, NS{"d", "built"}).Documents; n != 200 {
-			t.Errorf("the built collection has %d documents", n)
-		}
-	}
-	for _, c := range s.Collections("d") {
-		if c.NS != testNS && c.NS != (NS{"d", "built"}) {
-			t.Errorf("unexpected collection %s", c.NS)
-		}
-	}
-	checkNoStrays(t, db)
+	mustValidate(t, db, ns)
 }
 
 // checkNoStrays makes sure that every key belongs to something in the catalog, and that there are no temporary files.

@@ -26,7 +26,7 @@ type machine struct {
 }
 
 func (m *machine) open() {
-	db, err := Open(Options{Dir: "data", FS: m.fs, memTableBytes: 256 << 10, CacheBytes: 1 << 20})
+	db, err := Open(Options{Dir: "data", FS: m.fs, memTableBytes: 256 << 10, bulkBytes: 60, CacheBytes: 1 << 20})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -39,3 +39,29 @@ type LostPartsError struct {
 func (e *LostPartsError) Error() string {
 	return fmt.Sprintf("%s: the parts of ranges %v were dropped before they were put together: run these ranges again", e.NS, e.Ranges)
 }
+
+// ForeignError says that the collection with a record's name is no record, or one of another version.
+type ForeignError struct {
+	NS, Record, Program string
+	Format              int
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s is no record of this mrbench: it says program %q, format %d, not %q, %d: use another name for %s", e.Record, e.Program, e.Format, program, format, e.NS)
+}
+
+// GoneError says that a record was dropped, or begun anew, while a machine took part in it.
+type GoneError struct{ NS, Record string }
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("%s, the record of what is in %s, was dropped or begun anew in the meantime: use another name, or drop %s if it may go, and run again", e.Record, e.NS, e.NS)
+}
+
+// LostBaseError says that the copy of what a result held before is gone. What is in the result may be reduced with parts already, so it is not copied
+// once more.
+type LostBaseError struct{ NS, Coll string }
+
+func (e *LostBaseError) Error() string {
+	return fmt.Sprintf("%s: the copy of what it held before, %s, was dropped before the parts were put together: use another name, or drop %s and run again if it may go",
+		e.NS, e.Coll, e.NS)
+}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/mongo"
-	"go.mongodb.org/mongo-driver/mongo/options"
 
 	"mrbench/splitter"
 )
@@ -100,7 +98,8 @@ func number(v bson.RawValue) float64 {
 	return float64(n)
 }
 
-// Done notes that range i, counted from 0, is in, with its keys and their sum; documents were counted in it before. When another machine was quicker, this one's own part is dropped.
+// Done notes that range i, counted from 0, is in, with its keys and their sum; documents were counted in it before. When another machine was
+// quicker, this one's own part is dropped. Error: *GoneError.
 func (r *Result) Done(ctx context.Context, i int, documents int64) (keys int64, err error) {
 	p := part{Plan: r.plan.N, Range: i + 1, Documents: documents, Host: r.c.Host, Run: r.c.Run}
 	filter := bson.D{}
@@ -121,6 +120,9 @@ func (r *Result) Done(ctx context.Context, i int, documents int64) (keys int64, 
 }
 
 func (r *Result) note(ctx context.Context, p part) error {
+	if _, err := r.current(ctx); err != nil {
+		return err
+	}
 	p.ID, p.Ended = fmt.Sprintf("part %d %d", p.Plan, p.Range), r.c.Now().UTC()
 	first, err := r.insert(ctx, p)
 	if err == nil && !first && p.Coll != "" {
@@ -142,8 +144,16 @@ func (r *Result) drop(ctx context.Context, coll string) error {
 // dropFor is how long dropping what was gathered may take after a failure.
 const dropFor = 10 * time.Second
 
+// dropAfter drops what was gathered, also after an interrupt.
+func (r *Result) dropAfter(ctx context.Context, coll string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropFor)
+	defer cancel()
+	return r.drop(ctx, coll)
+}
+
 // Finish ends the list when all of its ranges are in; complete says whether. In mode reduce it gathers the parts, documents {key, value}, and has
-// together put them into the result. Two machines may do so at the same time: both put the same there. Error: *LostPartsError.
+// together put them into the result. Two machines may do so at the same time: both put the same there. Errors: *LostPartsError,
+// *LostBaseError, *GoneError.
 func (r *Result) Finish(ctx context.Context, together func(ctx context.Context, gathered string) error) (complete bool, err error) {
 	if r.plan.Done {
 		return true, nil
@@ -156,29 +166,36 @@ func (r *Result) Finish(ctx context.Context, together func(ctx context.Context, 
 	var waiting []string
 	if r.plan.Mode == Reduce {
 		all, parts, err := r.gather(ctx)
-		if err != nil {
-			return false, err
+		if err != nil || r.plan.Done {
+			return r.plan.Done, err
 		}
-		waiting = append(parts, all)
+		expected := int64(0)
+		for _, p := range parts {
+			waiting, expected = append(waiting, p.Coll), expected+p.Keys
+		}
+		waiting = append(waiting, all)
 		defer func() {
 			if !complete { // the next try gathers anew
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropFor)
-				defer cancel()
-				err = errors.Join(err, r.drop(ctx, all))
+				err = errors.Join(err, r.dropAfter(ctx, all))
 			}
 		}()
 		// A machine that was quicker drops the parts when it is done: what was gathered meanwhile may lack some.
-		plans, err := r.plans(ctx)
+		now, err := r.current(ctx)
 		if err != nil {
 			return false, err
 		}
-		if i := slices.IndexFunc(plans, func(p plan) bool { return p.N == r.plan.N }); i >= 0 && plans[i].Done {
-			r.plan = plans[i]
+		if now.Done {
+			r.plan = now
 			return true, r.drop(ctx, all)
 		}
-		if r.plan.Keys, err = r.different(ctx, all); err != nil {
+		keys, gathered, err := r.different(ctx, all)
+		if err != nil {
 			return false, err
 		}
+		if gathered != expected {
+			return false, fmt.Errorf("gathered %d results of the %d in the parts of %s: a part was dropped or written to meanwhile; run it again", gathered, expected, r.ns())
+		}
+		r.plan.Keys = keys
 		if err := together(ctx, all); err != nil {
 			return false, err
 		}
@@ -196,151 +213,6 @@ func (r *Result) Finish(ctx context.Context, together func(ctx context.Context, 
 	return true, nil
 }
 
-// gather copies all parts into one collection, and names it and them.
-func (r *Result) gather(ctx context.Context) (all string, waiting []string, err error) {
-	if err := r.base(ctx); err != nil {
-		return "", nil, err
-	}
-	parts, err := r.parts(ctx, bson.D{{Key: "plan", Value: r.plan.N}})
-	if err != nil {
-		return "", nil, err
-	}
-	there, err := r.c.Client.Database(r.c.DB).ListCollectionNames(ctx, bson.D{})
-	if err != nil {
-		return "", nil, fmt.Errorf("list collections of %s: %w", r.c.DB, err)
-	}
-	lost := &LostPartsError{NS: r.ns()}
-	for _, p := range parts {
-		// A range that gave nothing has no collection on some versions.
-		if !slices.Contains(there, p.Coll) && p.Keys > 0 {
-			lost.Ranges = append(lost.Ranges, p.Range)
-			if _, err := r.record.DeleteOne(ctx, bson.D{{Key: "_id", Value: p.ID}}); err != nil {
-				return "", nil, fmt.Errorf("delete from %s: %w", r.recordNS(), err)
-			}
-		}
-		waiting = append(waiting, p.Coll)
-	}
-	if lost.Ranges != nil {
-		return "", nil, lost
-	}
-	all = r.companion("all")
-	if err := r.c.Created(all); err != nil {
-		return "", nil, err
-	}
-	if err := open(r.c.Client, r.c.DB, all).Drop(ctx); err != nil {
-		return "", nil, fmt.Errorf("drop %s.%s: %w", r.c.DB, all, err)
-	}
-	return all, waiting, splitter.Each(ctx, len(parts), r.c.Threads, func(ctx context.Context, i, _ int) error {
-		if err := r.copy(ctx, parts[i], all); err != nil {
-			return fmt.Errorf("gather range %d of %s: %w", parts[i].Range, r.ns(), err)
-		}
-		return nil
-	})
-}
-
-// base keeps what the result held before as a part, once, before anything is put there.
-func (r *Result) base(ctx context.Context) error {
-	if !r.plan.Base {
-		return nil
-	}
-	have, err := r.parts(ctx, bson.D{{Key: "plan", Value: r.plan.N}, {Key: "range", Value: 0}})
-	if err != nil || len(have) > 0 {
-		return err
-	}
-	coll := r.companion("base")
-	if err := r.c.Created(coll); err != nil {
-		return err
-	}
-	cur, err := open(r.c.Client, r.c.DB, r.c.Coll).Aggregate(ctx, mongo.Pipeline{{{Key: "$out", Value: coll}}})
-	if err != nil {
-		return fmt.Errorf("$out of %s to %s: %w", r.ns(), coll, err)
-	}
-	if err := cur.Close(ctx); err != nil {
-		return err
-	}
-	t, err := r.total(ctx, coll, bson.D{})
-	if err != nil {
-		return err
-	}
-	return r.note(ctx, part{Plan: r.plan.N, Keys: t.Keys, Sum: t.Sum, Coll: coll, Host: r.c.Host, Run: r.c.Run})
-}
-
-// gatherStages copies a part: one document a key and part.
-func (r *Result) gatherStages(p part, all string) mongo.Pipeline {
-	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: bson.D{{Key: "part", Value: bson.D{{Key: "$literal", Value: p.Range}}}, {Key: "key", Value: "$_id"}}},
-			{Key: "key", Value: "$_id"},
-			{Key: "value", Value: 1},
-		}}},
-		{{Key: "$merge", Value: bson.D{{Key: "into", Value: all}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"}, {Key: "whenNotMatched", Value: "insert"}}}},
-	}
-}
-
-// copyBatch is how many documents one insert has.
-const copyBatch = 1000
-
-func (r *Result) copy(ctx context.Context, p part, all string) error {
-	from := open(r.c.Client, r.c.DB, p.Coll)
-	if r.c.Wire >= splitter.Wire42 {
-		cur, err := from.Aggregate(ctx, r.gatherStages(p, all))
-		if err != nil {
-			return err
-		}
-		return cur.Close(ctx)
-	}
-	cur, err := from.Find(ctx, bson.D{})
-	if err != nil {
-		return err
-	}
-	defer cur.Close(context.WithoutCancel(ctx))
-	to := r.c.Client.Database(r.c.DB).Collection(all)
-	var batch []any
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		_, err := to.InsertMany(ctx, batch, options.InsertMany().SetOrdered(true))
-		batch = batch[:0]
-		return err
-	}
-	for cur.Next(ctx) {
-		doc := slices.Clone(cur.Current)
-		key := doc.Lookup("_id")
-		batch = append(batch, bson.D{
-			{Key: "_id", Value: bson.D{{Key: "part", Value: p.Range}, {Key: "key", Value: key}}}, {Key: "key", Value: key}, {Key: "value", Value: doc.Lookup("value")},
-		})
-		if len(batch) == copyBatch {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := cur.Err(); err != nil {
-		return err
-	}
-	return flush()
-}
-
-// different counts the different keys of what was gathered.
-func (r *Result) different(ctx context.Context, all string) (n int64, err error) {
-	cur, err := open(r.c.Client, r.c.DB, all).Aggregate(ctx, mongo.Pipeline{
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$key"}}}},
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
-	}, options.Aggregate().SetAllowDiskUse(true))
-	if err == nil {
-		defer cur.Close(context.WithoutCancel(ctx))
-		for cur.Next(ctx) {
-			n, _ = cur.Current.Lookup("n").AsInt64OK()
-		}
-		err = cur.Err()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("aggregate %s.%s: %w", r.c.DB, all, err)
-	}
-	return n, nil
-}
-
 // Check is the result beside its parts.
 type Check struct {
 	Keys, PartKeys int64
@@ -353,8 +225,8 @@ func (c Check) Agrees() bool {
 	return c.Keys == c.PartKeys && (!c.SumKnown || math.Abs(c.Sum-c.PartSum) <= 1e-9*max(math.Abs(c.Sum), math.Abs(c.PartSum)) || math.IsNaN(c.Sum) && math.IsNaN(c.PartSum))
 }
 
-// Check compares the result with the sum of its parts, when all are in; what counts have to add up to are the documents of the ranges. In mode reduce keys are in several parts: the different ones are
-// counted, and sums are compared for counts only.
+// Check compares the result with the sum of its parts, when all are in; what counts have to add up to are the documents of the ranges. In mode
+// reduce keys are in several parts: the different ones are counted, and sums are compared for counts only. Error: *GoneError.
 func (r *Result) Check(ctx context.Context) (c Check, err error) {
 	t, err := r.total(ctx, r.c.Coll, bson.D{})
 	if err != nil {
@@ -368,6 +240,9 @@ func (r *Result) Check(ctx context.Context) (c Check, err error) {
 	parts, err := r.parts(ctx, bson.D{})
 	if err != nil {
 		return c, err
+	}
+	if len(plans) == 0 {
+		return c, r.gone()
 	}
 	last := plans[len(plans)-1]
 	c.SumKnown = last.Mode == Merge || r.c.Additive

@@ -27,6 +27,7 @@ type Config struct {
 	Append    bool   // to a result that holds something
 	Run, Host string
 	Now       func() time.Time
+	Patience  time.Duration // how long another machine may take to make the result's collection; 0: a minute
 	// Refuse is asked before a list is begun in a mode, with base when what the result holds is reduced with the parts; its error ends it. May be nil.
 	Refuse func(mode string, base bool) error
 	// Prepare makes the result's collection, before anything is written to it; with held it is there and holds documents. It may be called again.
@@ -42,9 +43,6 @@ type Result struct {
 	plan   plan
 }
 
-// readyFor is how long another machine may take to make the result's collection.
-const readyFor = time.Minute
-
 func (r *Result) ns() string       { return r.c.DB + "." + r.c.Coll }
 func (r *Result) recordNS() string { return r.c.DB + "." + RecordOf(r.c.Coll) }
 
@@ -52,8 +50,11 @@ func (r *Result) recordNS() string { return r.c.DB + "." + RecordOf(r.c.Coll) }
 func (r *Result) Mode() string { return r.plan.Mode }
 
 // Open takes part in a result: it begins it, or goes on with it when it is of the same job and list. Errors: *ExistsError, *OtherJobError,
-// *OtherListError, Refuse's and Prepare's.
+// *OtherListError, *ForeignError, Refuse's and Prepare's.
 func Open(ctx context.Context, c Config) (*Result, error) {
+	if c.Patience == 0 {
+		c.Patience = time.Minute
+	}
 	r := &Result{c: c, record: open(c.Client, c.DB, RecordOf(c.Coll))}
 	if err := c.Created(RecordOf(c.Coll)); err != nil {
 		return nil, err
@@ -70,30 +71,51 @@ func Open(ctx context.Context, c Config) (*Result, error) {
 
 // begin makes the record and the result, or finds what another machine made.
 func (r *Result) begin(ctx context.Context) (*head, error) {
-	h, err := r.head(ctx)
-	if err != nil || h != nil {
-		return r.await(ctx, h, err)
+	for {
+		h, err := r.head(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case h == nil:
+			h, err = r.claim(ctx)
+		default:
+			h, err = r.await(ctx, h)
+		}
+		if h != nil || err != nil {
+			return h, err
+		}
 	}
+}
+
+// claim makes the record and the result; nil when another machine was quicker.
+func (r *Result) claim(ctx context.Context) (*head, error) {
 	held, err := r.holds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if held && !r.c.Append {
-		if h, err = r.head(ctx); h == nil && err == nil { // it may just have been begun
-			err = &ExistsError{NS: r.ns()}
+		if h, err := r.head(ctx); h != nil || err != nil { // it may just have been begun
+			return nil, err
 		}
-		return r.await(ctx, h, err)
+		return nil, &ExistsError{NS: r.ns()}
 	}
-	h = &head{headID, program, format, r.c.Job, r.c.What, held, false, r.c.Host, r.c.Run, r.c.Now().UTC()}
+	h := &head{headID, program, format, r.c.Job, r.c.What, held, false, r.c.Host, r.c.Run, r.c.Now().UTC()}
 	first, err := r.insert(ctx, h)
-	if err != nil {
+	if err != nil || !first {
 		return nil, err
 	}
-	if !first {
-		h, err = r.head(ctx)
-		return r.await(ctx, h, err)
+	if err := r.prepare(ctx, h); err != nil {
+		r.disclaim(ctx)
+		return nil, err
 	}
-	return h, r.prepare(ctx, h)
+	return h, nil
+}
+
+// disclaim takes back what claim noted, so that nobody waits for a collection that could not be made. Where it fails they wait.
+func (r *Result) disclaim(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropFor)
+	defer cancel()
+	_, _ = r.record.DeleteOne(ctx, bson.D{{Key: "_id", Value: headID}, {Key: "run", Value: r.c.Run}, {Key: "ready", Value: false}})
 }
 
 func (r *Result) prepare(ctx context.Context, h *head) error {
@@ -103,9 +125,9 @@ func (r *Result) prepare(ctx context.Context, h *head) error {
 	return r.set(ctx, headID, bson.D{{Key: "ready", Value: true}})
 }
 
-// await waits until the machine that began a result has made its collection. One that died is stood in for.
-func (r *Result) await(ctx context.Context, h *head, err error) (*head, error) {
-	for until := time.Now().Add(readyFor); err == nil && h != nil && !h.Ready; {
+// await waits until the machine that began a result has made its collection; nil when it could not. One that died is stood in for.
+func (r *Result) await(ctx context.Context, h *head) (*head, error) {
+	for until := time.Now().Add(r.c.Patience); !h.Ready; {
 		if time.Now().After(until) {
 			return h, r.prepare(ctx, h)
 		}
@@ -114,12 +136,12 @@ func (r *Result) await(ctx context.Context, h *head, err error) (*head, error) {
 			return nil, ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
-		h, err = r.head(ctx)
+		var err error
+		if h, err = r.head(ctx); h == nil || err != nil {
+			return nil, err
+		}
 	}
-	if err == nil && h == nil {
-		err = errors.New("the record of " + r.ns() + " has gone: run it again")
-	}
-	return h, err
+	return h, nil
 }
 
 // holds says whether the result's collection has documents.

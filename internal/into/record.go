@@ -101,7 +101,7 @@ func (r *Result) head(ctx context.Context) (*head, error) {
 	case err != nil:
 		return nil, fmt.Errorf("find in %s: %w", r.recordNS(), err)
 	case h.Program != program || h.Format != format:
-		return nil, fmt.Errorf("%s is no record of this mrbench: it says program %q, format %d; use another result", r.recordNS(), h.Program, h.Format)
+		return nil, &ForeignError{NS: r.ns(), Record: r.recordNS(), Program: h.Program, Format: h.Format}
 	}
 	return &h, nil
 }
@@ -139,10 +139,28 @@ func (r *Result) insert(ctx context.Context, doc any) (first bool, err error) {
 }
 
 func (r *Result) set(ctx context.Context, id string, fields bson.D) error {
-	if _, err := r.record.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: fields}}); err != nil {
+	u, err := r.record.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: fields}})
+	if err != nil {
 		return fmt.Errorf("update %s: %w", r.recordNS(), err)
 	}
+	if u.MatchedCount == 0 {
+		return r.gone()
+	}
 	return nil
+}
+
+func (r *Result) gone() error { return &GoneError{NS: r.ns(), Record: r.recordNS()} }
+
+// current is the record's document about the list as it is now. Error: *GoneError when it is not the one that this machine took part in.
+func (r *Result) current(ctx context.Context) (p plan, err error) {
+	err = r.record.FindOne(ctx, bson.D{{Key: "_id", Value: r.plan.ID}, {Key: "list", Value: r.plan.List}, {Key: "run", Value: r.plan.Run}}).Decode(&p)
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return p, r.gone()
+	case err != nil:
+		return p, fmt.Errorf("find in %s: %w", r.recordNS(), err)
+	}
+	return p, nil
 }
 
 // Unfinished says whether ranges of a list are still to come into the result, by its record; false when there is none.

@@ -29,8 +29,9 @@ type merger struct {
 	batch block
 }
 
-// mergeBatch is from how many bytes on $merge writes what it has: enough for tables of their own, see store.DB.InsertMany.
-const mergeBatch = 16 << 20
+// mergeBatch is from how many bytes on $merge writes what it has. It is enough for tables of their own, see store.DB.InsertMany, and
+// little enough to be the same memory each time.
+const mergeBatch = 4 << 20
 
 func (m *merger) run(ctx context.Context, in query.Source) error {
 	m.byID = len(m.s.on) == 1 && m.s.on[0] == "_id"
@@ -49,7 +50,7 @@ func (m *merger) run(ctx context.Context, in query.Source) error {
 			return err
 		}
 		for _, d := range docs {
-			m.batch.end(appendIDFirst(m.batch.start(), d))
+			m.batch.end(appendIDFirst(m.room(len(d)), d))
 		}
 		if n := len(m.batch.docs); n > 0 && (len(docs) == 0 || len(m.batch.buf) >= mergeBatch) {
 			if err := m.write(ctx, m.batch.docs); err != nil {
@@ -61,6 +62,16 @@ func (m *merger) run(ctx context.Context, in query.Source) error {
 			return nil
 		}
 	}
+}
+
+// room begins a document of n bytes in the batch. A batch that has become large gets all its memory at once.
+func (m *merger) room(n int) []byte {
+	b := &m.batch
+	if size := len(b.buf); cap(b.buf)-size < n && size > mergeBatch/16 {
+		b.buf = slices.Grow(b.buf, max(n, mergeBatch*5/4-size))
+		b.docs = slices.Grow(b.docs, len(b.docs)*mergeBatch/size)
+	}
+	return b.start()
 }
 
 func errNoUniqueIndex() error {

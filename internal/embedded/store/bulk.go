@@ -11,7 +11,7 @@ import (
 
 // defaultBulk is from how many bytes on an insert may go into tables instead of the log, bulkMost how many go there at a time.
 const (
-	defaultBulk = 4 << 20
+	defaultBulk = 1 << 20
 	bulkMost    = 32 << 20
 )
 

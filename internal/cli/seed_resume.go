@@ -57,6 +57,9 @@ func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoin
 	case there == 0 && c != nil && broken:
 		_ = c.remove() // the files are at fault, and nothing was sent: a later load begins anew in any case
 	case there == 0 && (c == nil || c.last == nil):
+		if r != nil && !o.add && !o.resume {
+			a.insist("no document in %s was confirmed: load again with --drop, or mrbench clean --data drops it", ns)
+		}
 	case len(o.from) == 0 && o.ordered:
 		a.insist("%s is filled in part, with %s; seed it again with --drop", ns, documents(there))
 	case len(o.from) == 0:

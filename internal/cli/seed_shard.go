@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/mongo"
 
 	"mrbench/internal/cluster"
 	"mrbench/internal/report"
@@ -121,11 +119,15 @@ func (a *app) mayShard(ctx context.Context, t *target.Target, o seedOptions) err
 
 // makeSharded creates the collection, shards it and spreads its chunks over the shards.
 func (a *app) makeSharded(ctx context.Context, t *target.Target, o seedOptions) error {
-	p, notes, err := a.planSharding(ctx, t, o)
-	if err != nil {
+	var p cluster.Plan
+	var notes []string
+	err := a.afterFailOver(ctx, t, "looking at the cluster", func() (err error) { // which only reads
+		if p, notes, err = a.planSharding(ctx, t, o); err == nil {
+			err = a.mayShard(ctx, t, o)
+		}
 		return err
-	}
-	if err := a.mayShard(ctx, t, o); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if err := a.makeCollection(ctx, t, o); err != nil {
@@ -143,6 +145,7 @@ func (a *app) makeSharded(ctx context.Context, t *target.Target, o seedOptions) 
 		}
 	}
 	if err := cluster.Create(ctx, t.Client, p); err != nil {
+		a.halfSharded(ctx, t, p, err)
 		return explainSharding(err, p)
 	}
 	a.tell("the chunks were laid out in %s", shortTime(a.env.Now().Sub(start)))
@@ -165,30 +168,6 @@ func (a *app) recordAgain(ctx context.Context, t *target.Target) error {
 		return err
 	}
 	return createdIn(dir).add(creation{Kind: kindCollection, Name: ns.String(), UUID: uuid, Server: t.Identity, Time: a.env.Now()})
-}
-
-// explainSharding adds the next step to what stopped a collection from being sharded.
-func explainSharding(err error, p cluster.Plan) error {
-	if e, ok := errors.AsType[*cluster.LayoutError](err); ok {
-		next := "--drop begins anew"
-		if strings.Contains(e.Problem, "balancer") {
-			next = "--stop-balancer keeps it from that"
-		}
-		return withCode(exitFailed, "%w; %s", err, next)
-	}
-	e, ok := errors.AsType[mongo.CommandError](err)
-	switch {
-	case !ok:
-		return err
-	case e.Code == codeUnauthorized:
-		return withCode(exitFailed, "%w; sharding needs enableSharding, splitChunk and moveChunk on %s, which the role clusterManager has; the collection is there, empty: mrbench clean --data drops it", err, p.NS)
-	case strings.Contains(e.Message, "unique index"):
-		return withCode(exitFailed, "%w; a unique index has to begin with the shard key, as each shard sees its own documents only; the one on _id is then unique on each shard, and on all only if _id is the shard key: "+
-			"drop that index, or shard by its fields", err)
-	case e.Code == 117 || e.Code == 46:
-		return withCode(exitFailed, "%w; another migration or lock was in the way for minutes: wait until it ends (mrbench doctor shows what runs), or give --stop-balancer; then the same command goes on from here", err)
-	}
-	return err
 }
 
 // explainShardKey says why a sharded collection did not take a document.

@@ -31,7 +31,7 @@ func (c *creator) run(ctx context.Context) error {
 		if err := c.arrange(ctx); err != nil {
 			return err
 		}
-		coll, err := Of(ctx, c.client, c.NS)
+		coll, err := c.now(ctx)
 		if err != nil {
 			return err
 		}
@@ -55,6 +55,15 @@ func (c *creator) send(ctx context.Context, command bson.D, done func(context.Co
 	return err
 }
 
+// now is what config says, tried again while it has no primary.
+func (c *creator) now(ctx context.Context) (coll *Collection, err error) {
+	err = persist(ctx, c.Patience, func(ctx context.Context) (err error) {
+		coll, err = Of(ctx, c.client, c.NS)
+		return err
+	}, nil)
+	return coll, err
+}
+
 func (c *creator) step() {
 	c.done = min(c.done+1, c.steps)
 	if c.Progress != nil {
@@ -69,7 +78,7 @@ func (c *creator) shard(ctx context.Context) (*Collection, error) {
 			return nil, err
 		}
 	}
-	coll, err := Of(ctx, c.client, c.NS)
+	coll, err := c.now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +90,7 @@ func (c *creator) shard(ctx context.Context) (*Collection, error) {
 		if err != nil {
 			return nil, err
 		}
-		coll, err = Of(ctx, c.client, c.NS)
+		coll, err = c.now(ctx)
 	} else {
 		c.step()
 	}
@@ -142,7 +151,7 @@ func (c *creator) split(ctx context.Context, wanted func(int) bool) error {
 
 // there says which planned bounds are bounds of chunks.
 func (c *creator) there(ctx context.Context) (map[int]bool, error) {
-	coll, err := Of(ctx, c.client, c.NS)
+	coll, err := c.now(ctx)
 	if err != nil || coll == nil {
 		return nil, err
 	}
@@ -165,7 +174,7 @@ func (c *creator) wanted(coll *Collection, i int) string {
 }
 
 func (c *creator) move(ctx context.Context) error {
-	coll, err := Of(ctx, c.client, c.NS)
+	coll, err := c.now(ctx)
 	if err != nil || coll == nil {
 		return err
 	}

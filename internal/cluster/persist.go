@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/x/mongo/driver/topology"
 )
 
 const codeUnauthorized = 13
@@ -28,7 +29,14 @@ func commandError(err error) (mongo.CommandError, bool) {
 
 // passes reports whether another try may succeed.
 func passes(err error) bool {
-	if mongo.IsNetworkError(err) {
+	var pool interface{ Retryable() bool } // of connections, emptied after another command's failure
+	if mongo.IsNetworkError(err) || errors.As(err, &pool) && pool.Retryable() {
+		return true
+	}
+	if _, ok := errors.AsType[topology.ServerSelectionError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[topology.ConnectionError](err); ok {
 		return true
 	}
 	e, is := commandError(err)

@@ -234,7 +234,7 @@ func (db *DB) syncLoop() {
 			return
 		case <-t.C:
 		}
-		if err := db.fs.syncLogs(); err == nil && db.health.bad.Load() && db.fs.allWritten() && db.probe() {
+		if err := db.fs.syncLogs(); err == nil && db.health.bad.Load() && db.fs.caughtUp() && db.probe() {
 			db.health.recovered()
 		}
 	}
@@ -291,16 +291,46 @@ func (db *DB) Close() error {
 	close(db.stop)
 	<-db.stopped
 	err := db.fs.syncLogs()
-	if !db.health.bad.Load() && db.p.Metrics().WAL.Size > flushOnClose {
-		err = errors.Join(err, db.p.Flush()) // so that the next Open has little to replay
-	}
+	asked := db.flush()
 	db.fs.running.Store(false)
-	<-db.watched // what kept it from an answer now fails
+	<-asked // what kept them from an answer now fails
+	<-db.watched
 	err = errors.Join(err, closePebble(db.p))
 	err = errors.Join(err, db.fs.syncLogs())
 	db.fs.closeMark()
 	db.unlock()
 	return err
+}
+
+// flush moves a long log into tables, so that the next Open has little to replay, unless the disk takes no writes. asked is closed when
+// pebble has heard of it, which may have to wait for the disk.
+func (db *DB) flush() (asked chan struct{}) {
+	asked, flushed, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer close(left)
+	go func() {
+		var done <-chan struct{}
+		if db.p.Metrics().WAL.Size > flushOnClose {
+			done, _ = db.p.AsyncFlush() // what can't be moved stays in the log
+		}
+		close(asked)
+		if done != nil {
+			select {
+			case <-done:
+			case <-left:
+			}
+		}
+		close(flushed)
+	}()
+	t := time.NewTicker(10 * time.Millisecond)
+	defer t.Stop()
+	for !db.health.bad.Load() {
+		select {
+		case <-flushed:
+			return asked
+		case <-t.C:
+		}
+	}
+	return asked
 }
 
 func closePebble(p *pebble.DB) (err error) {

@@ -177,11 +177,12 @@ func TestFullDiskThenCrash(t *testing.T) {
 			}
 			clone := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
 			closed := make(chan struct{})
+			db.health.recovered()                               // as the disk may have looked a moment ago
 			go func() { defer close(closed); _ = db.Close() }() // says what is wrong, and ends
 			select {
 			case <-closed:
 			case <-time.After(20 * time.Second):
-				t.Error("close hangs")
+				t.Fatal("close hangs")
 			}
 			db = openOn(t, clone)
 			if n := mustValidate(t, db, testNS).Documents; n < int64(acked) {

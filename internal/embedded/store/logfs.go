@@ -30,8 +30,9 @@ type dataFS struct {
 	health  *health
 	running atomic.Bool // false while opening and closing: errors go to pebble as they are
 	dir     string
-	syncMu  sync.Mutex // one round of fsyncs at a time; those who wait share the next round
-	mark    vfs.File   // syncedFile, guarded by syncMu; nil: not open yet
+	waiting atomic.Int64 // patient files that can't be written at present
+	syncMu  sync.Mutex   // one round of fsyncs at a time; those who wait share the next round
+	mark    vfs.File     // syncedFile, guarded by syncMu; nil: not open yet
 
 	mu   sync.Mutex
 	logs []*logFile // not yet closed or not yet wholly written, oldest first
@@ -120,10 +121,14 @@ func (fs *dataFS) noteIfRunning(what string, err error) {
 
 // patiently repeats fn until it works or the database closes.
 func (fs *dataFS) patiently(what string, fn func() error) error {
-	for {
+	for first := true; ; first = false {
 		err := fn()
 		if err == nil || !fs.running.Load() {
 			return err
+		}
+		if first {
+			fs.waiting.Add(1)
+			defer fs.waiting.Add(-1)
 		}
 		fs.health.note(what, err)
 		time.Sleep(50 * time.Millisecond)
@@ -378,6 +383,9 @@ func (fs *dataFS) closeMark() {
 		fs.mark = nil
 	}
 }
+
+// caughtUp reports whether nothing waits for the disk to take it.
+func (fs *dataFS) caughtUp() bool { return fs.waiting.Load() == 0 && fs.allWritten() }
 
 // allWritten reports whether no log holds anything back.
 func (fs *dataFS) allWritten() bool {

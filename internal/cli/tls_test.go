@@ -86,13 +86,19 @@ func (a *authority) write(name string, blocks ...*pem.Block) string {
 	return path
 }
 
-// client writes a certificate of a client and its key, encrypted when there is a password, to one file.
-func (a *authority) client(name, password string) string {
+// signClient makes a certificate of a client.
+func (a *authority) signClient(name string) (raw []byte, key *ecdsa.PrivateKey) {
 	a.t.Helper()
-	raw, key := a.sign(&x509.Certificate{
+	return a.sign(&x509.Certificate{
 		Subject:  pkix.Name{CommonName: name, OrganizationalUnit: []string{"reports"}},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
+}
+
+// client writes a certificate of a client and its key, encrypted in the old way when there is a password, to one file.
+func (a *authority) client(name, password string) string {
+	a.t.Helper()
+	raw, key := a.signClient(name)
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		a.t.Fatal(err)
@@ -184,6 +190,7 @@ func TestTLS(t *testing.T) {
 	misnamed := ours.server(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"db.example.net"} })
 	expired := ours.server(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) })
 	ann, locked, stranger := ours.client("ann", ""), ours.client("locked", password), others.client("stranger", "")
+	pkcs8, older := ours.lockedClient("pkcs8", password), ours.write("older.pem", olderKey(t))
 	ca := "tls=true&tlsCAFile=" + ours.file
 	none := filepath.Join(ours.dir, "none.pem")
 	for _, c := range []struct {
@@ -196,6 +203,10 @@ func TestTLS(t *testing.T) {
 		{"an encrypted key", normal, ca + "&tlsCertificateKeyFile=" + locked + "&tlsCertificateKeyFilePassword=" + password, exitOK, nil},
 		{"a wrong password of it", normal, ca + "&tlsCertificateKeyFile=" + locked + "&tlsCertificateKeyFilePassword=wr0ng-s3cr3t", exitUsage, []string{"password"}},
 		{"no password of it", normal, ca + "&tlsCertificateKeyFile=" + locked, exitUsage, []string{"password"}},
+		{"an encrypted key of PKCS #8", normal, ca + "&tlsCertificateKeyFile=" + pkcs8 + "&tlsCertificateKeyFilePassword=" + password, exitOK, nil},
+		{"a wrong password of that", normal, ca + "&tlsCertificateKeyFile=" + pkcs8 + "&tlsCertificateKeyFilePassword=wr0ng-s3cr3t", exitUsage, []string{"incorrect password: check tlsCertificateKeyFilePassword"}},
+		{"no password of that", normal, ca + "&tlsCertificateKeyFile=" + pkcs8, exitUsage, []string{"check tlsCertificateKeyFilePassword"}},
+		{"an older encryption", normal, ca + "&tlsCertificateKeyFile=" + older + "&tlsCertificateKeyFilePassword=" + password, exitUsage, []string{"tlsCertificateKeyFile: ", "openssl pkcs8 -topk8 -v2 aes-256-cbc"}},
 		{"another authority", normal, "tls=true&tlsCAFile=" + others.file + "&tlsCertificateKeyFile=" + ann, exitUnreachable, []string{"unknown authority", "tlsCAFile"}},
 		{"the system's authorities", normal, "tls=true&tlsCertificateKeyFile=" + ann, exitUnreachable, []string{"x509:", "tlsCAFile"}},
 		{"another name", behindTLS(t, misnamed, m.URI()), ca + "&tlsCertificateKeyFile=" + ann, exitUnreachable, []string{"127.0.0.1", "the name in --uri"}},
@@ -243,7 +254,7 @@ func TestLoginByCertificate(t *testing.T) {
 	t.Parallel()
 	const password = "k3y-s3cr3t"
 	ours := newAuthority(t)
-	key := ours.client("ann", password)
+	key := ours.lockedClient("ann", password)
 	for _, c := range []struct {
 		name, user string
 		refusal    bson.D // nil: the server lets us in

@@ -201,8 +201,11 @@ func withoutSecret(err error, uri string) error {
 	for _, p := range []string{"failed to find ", "no password provided", "x509: ", "tls: ", "pkcs8: "} {
 		if strings.HasPrefix(text, p) { // the driver does not say which file it means
 			text = "tlsCertificateKeyFile: " + strings.TrimPrefix(text, "x509: ")
-			if strings.Contains(text, "password") {
+			switch {
+			case strings.Contains(text, "password"), strings.Contains(text, "failed to parse private key") && strings.Contains(uri, "tlsCertificateKeyFilePassword"):
 				text += ": check tlsCertificateKeyFilePassword"
+			case strings.Contains(text, "pkcs8: "): // of a scheme that the driver does not know
+				text += ": encrypt the key anew, with openssl pkcs8 -topk8 -v2 aes-256-cbc"
 			}
 			break
 		}

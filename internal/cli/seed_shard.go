@@ -173,7 +173,7 @@ func (a *app) recordAgain(ctx context.Context, t *target.Target) error {
 // explainShardKey says why a sharded collection did not take a document.
 func explainShardKey(err error) error {
 	if e, ok := errors.AsType[*seed.DocumentError](err); ok && e.Code == codeShardKeyMissing {
-		return fmt.Errorf("%w; the collection is sharded, and before MongoDB 4.4 every document must have all fields of the shard key: add the field, or shard by one that all have", err)
+		return fmt.Errorf("%w; the collection is sharded: before MongoDB 4.4 every document must have all fields of the shard key, and in no version may one be an array: mend the document, or shard by a field that all have", err)
 	}
 	return err
 }

@@ -99,6 +99,8 @@ func (s *Server) router(ctx context.Context, c mongofake.Command) (bson.D, error
 		return s.move(ctx, c)
 	case "collStats":
 		return s.collStats(ctx, c)
+	case "insert", "update":
+		return s.shardWrite(ctx, c)
 	}
 	return nil, nil
 }

@@ -23,6 +23,17 @@ func (r *Row) addPauses(samples []Sample) {
 	}
 }
 
+// paused says that the row's times hold pauses of more than a hundredth, and so are no times to compare.
+func (r *Row) paused() bool {
+	total := 0.0
+	if r.Seconds != nil {
+		for _, s := range r.Seconds.All {
+			total += s
+		}
+	}
+	return r.PausedSeconds > total/100
+}
+
 // mostReasons is how many reasons of pauses a note has.
 const mostReasons = 3
 

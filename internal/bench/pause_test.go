@@ -28,3 +28,23 @@ func TestPauses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A speed-up is not worked out from times that hold pauses, unless these are next to nothing.
+func TestPausedTimesAreNotCompared(t *testing.T) {
+	row := func(paused float64) (r Row) {
+		r.Fill(&Outcome{Samples: []Sample{{Seconds: 100, PausedSeconds: paused}, {Seconds: 100}}})
+		return r
+	}
+	for _, c := range []struct {
+		first, second float64
+		want          []bool // rows with a speed-up
+	}{{0, 0, []bool{true, true}}, {0, 50, []bool{true, false}}, {50, 0, []bool{false, false}}, {1, 1.5, []bool{true, true}}, {1, 2.5, []bool{true, false}}} {
+		rows := []Row{row(c.first), row(c.second)}
+		Relate(rows)
+		for i, r := range rows {
+			if (r.Speedup != nil) != c.want[i] || i > 0 && (r.Versus != nil) != c.want[i] {
+				t.Errorf("%v, %v: row %d: %v, %v", c.first, c.second, i+1, r.Speedup, r.Versus)
+			}
+		}
+	}
+}

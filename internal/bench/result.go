@@ -182,7 +182,7 @@ type Row struct {
 	// NoEffect is known before the row runs: the option that it adds to the row before changes nothing on this server.
 	NoEffect *NoEffect `json:"no_effect,omitempty"`
 
-	Speedup *float64 `json:"speedup"` // median of the first row over this row's
+	Speedup *float64 `json:"speedup"` // median of the first row over this row's; nil when one of them holds pauses
 	// Versus compares this row's times with the first row's; nil for the first itself.
 	Versus   *Versus   `json:"versus_first,omitempty"`
 	Outliers []Outlier `json:"outliers,omitempty"` // they are in Seconds all the same

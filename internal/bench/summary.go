@@ -140,14 +140,14 @@ func Relate(rows []Row) int {
 	for i := range rows {
 		r := &rows[i]
 		r.Speedup, r.Agrees, r.Versus = nil, nil, nil
-		if r.Seconds != nil && r.Seconds.Median > 0 {
+		if r.Seconds != nil && r.Seconds.Median > 0 && !first.paused() && !r.paused() {
 			x := first.Seconds.Median / r.Seconds.Median
 			r.Speedup = &x
 		}
 		if i == base {
 			continue
 		}
-		if r.Seconds != nil {
+		if r.Seconds != nil && !first.paused() && !r.paused() {
 			r.Versus = CompareTimes(first.Seconds.All, r.Seconds.All)
 		}
 		if r.Answer != nil && first.Answer != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -69,6 +70,13 @@ func TestRunWaitsForABusyServer(t *testing.T) {
 			}
 			if text := strings.Join(strings.Fields(stdout), " "); !strings.Contains(text, "agg was paused for ") || !strings.Contains(text, c.why+": not to be compared") {
 				t.Errorf("not said under the table: %s", stdout)
+			}
+			if !strings.Contains(stdout, " paused ") { // a column
+				t.Errorf("no column: %s", stdout)
+			}
+			// A range's own time holds no pause, and the CSV says how long they were.
+			if code, csv, stderr := s.run("report", "r.ndjson", "-o", "csv"); code != 0 || !strings.HasSuffix(strings.Split(csv, "\n")[1], fmt.Sprintf(",%.6f,1", agg.PausedSeconds)) || !strings.HasSuffix(strings.Split(csv, "\n")[2], ",0.000000,0") {
+				t.Errorf("%s%s", csv, stderr)
 			}
 			for _, say := range []string{"1 thread instead of 2", "held back: " + c.why, "no longer held back, after"} {
 				if !strings.Contains(stderr, say) {

@@ -105,6 +105,7 @@ func timesTable(r *bench.Result) *report.Table {
 			{Title: "dbs", Name: "output_dbs", Drop: 6},
 			{Title: "wall " + u.Name, Name: "wall_seconds"},
 			{Title: "spread", Drop: 3},
+			{Title: "paused " + u.Name, Name: "paused_seconds", Drop: 1},
 			{Title: "server " + u.Name, Name: "server_seconds", Drop: 8},
 			{Title: "merge " + u.Name, Name: "merge_seconds", Drop: 4},
 			{Title: "speed-up", Name: "speedup"},
@@ -116,10 +117,10 @@ func timesTable(r *bench.Result) *report.Table {
 	for _, row := range r.Rows {
 		if row.Seconds == nil {
 			t.Add(report.Str(row.ID), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), report.Missing(),
-				report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Str("-"), report.Str(notRun(row)))
+				report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Missing(), report.Str("-"), report.Str(notRun(row)))
 			continue
 		}
-		spread, speedup := report.Missing(), report.Missing()
+		spread, paused, speedup := report.Missing(), report.Missing(), report.Missing()
 		switch {
 		case row.Seconds.CI != nil:
 			ci = true
@@ -127,11 +128,14 @@ func timesTable(r *bench.Result) *report.Table {
 		case len(row.Seconds.All) > 1:
 			spread = report.Percent(row.Seconds.Spread(), 0)
 		}
+		if row.PausedRuns > 0 {
+			paused = u.Time(row.PausedSeconds)
+		}
 		if row.Speedup != nil {
 			speedup = report.Times(*row.Speedup)
 		}
 		t.Add(report.Str(row.ID), report.Int(int64(row.Threads)), report.Int(int64(row.Ranges)), dbs(row),
-			u.Time(row.Seconds.Median), spread, u.TimeOr(row.ServerSeconds), u.TimeOr(row.MergeSeconds),
+			u.Time(row.Seconds.Median), spread, paused, u.TimeOr(row.ServerSeconds), u.TimeOr(row.MergeSeconds),
 			speedup, report.Str(agrees(row)), report.Str(effect(row)))
 	}
 	t.Bars = timeBars(r.Rows)
@@ -353,7 +357,7 @@ func runCSV(r *bench.Result) *report.Table {
 		"server_seconds", "merge_seconds", "input", "emit", "reduce", "output", "mode", "index_used", "covered",
 		"speedup", "keys", "sum", "digest", "agrees", "skipped", "error", "ns", "documents", "server", "version",
 		"server_cpu_seconds", "client_cpu_seconds", "process_cpu_seconds", "server_peak_bytes", "client_peak_bytes", "process_peak_bytes",
-		"disk_read_bytes", "disk_written_bytes", "sent_bytes", "received_bytes", "per_shard", "shards",
+		"disk_read_bytes", "disk_written_bytes", "sent_bytes", "received_bytes", "per_shard", "shards", "paused_seconds", "paused_runs",
 	} {
 		t.Columns = append(t.Columns, report.Column{Title: name})
 	}
@@ -378,6 +382,10 @@ func runCSV(r *bench.Result) *report.Table {
 				low, high = &s.CI[0], &s.CI[1]
 			}
 		}
+		paused, pausedRuns := report.Missing(), report.Missing()
+		if row.Seconds != nil {
+			paused, pausedRuns = report.Fixed(row.PausedSeconds, 6), report.Int(int64(row.PausedRuns))
+		}
 		keys, sum, digest := report.Missing(), report.Missing(), report.Missing()
 		if x := row.Answer; x != nil {
 			keys, sum, digest = report.Int(x.Keys), report.Str(x.Sum), report.Str(x.Digest)
@@ -394,7 +402,7 @@ func runCSV(r *bench.Result) *report.Table {
 			float(used.ServerCPUSeconds), float(used.ClientCPUSeconds), float(used.ProcessCPUSeconds),
 			report.IntOr(used.ServerPeakBytes), report.IntOr(used.ClientPeakBytes), report.IntOr(used.ProcessPeakBytes),
 			report.IntOr(used.DiskReadBytes), report.IntOr(used.DiskWrittenBytes), report.IntOr(used.SentBytes), report.IntOr(used.ReceivedBytes),
-			orMissing(int64(row.PerShard)), report.Str(shardsText(row.Shards)))
+			orMissing(int64(row.PerShard)), report.Str(shardsText(row.Shards)), paused, pausedRuns)
 	}
 	return t
 }

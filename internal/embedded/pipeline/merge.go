@@ -20,20 +20,21 @@ func (s *mergeStage) open(r *run, in query.Source) (query.Source, error) {
 	}}, nil
 }
 
-// merger writes batches of documents into the target.
+// merger writes documents into the target: in batches, or as far as they ascend into a gap of it as tables of their own.
 type merger struct {
 	s     *mergeStage
 	r     *run
 	byID  bool
 	parts [][]string // of the on fields
 	batch block
+	bulk  *store.Bulk // what goes into tables, nil when nothing does
+	tried bool
 }
 
-// mergeBatch is from how many bytes on $merge writes what it has. It is enough for tables of their own, see store.DB.InsertMany, and
-// little enough to be the same memory each time.
-const mergeBatch = 4 << 20
+// mergeBatch is from how many bytes on documents are written: then tables of their own are worth their files.
+const mergeBatch = 1 << 20
 
-func (m *merger) run(ctx context.Context, in query.Source) error {
+func (m *merger) run(ctx context.Context, in query.Source) (err error) {
 	m.byID = len(m.s.on) == 1 && m.s.on[0] == "_id"
 	for _, p := range m.s.on {
 		m.parts = append(m.parts, strings.Split(p, "."))
@@ -44,34 +45,102 @@ func (m *merger) run(ctx context.Context, in query.Source) error {
 			return errNoUniqueIndex()
 		}
 	}
+	defer func() {
+		if m.bulk != nil {
+			m.bulk.Close()
+		}
+	}()
+	var buf []byte
 	for {
 		docs, err := in.Next(ctx)
 		if err != nil {
 			return err
 		}
 		for _, d := range docs {
-			m.batch.end(appendIDFirst(m.room(len(d)), d))
-		}
-		if n := len(m.batch.docs); n > 0 && (len(docs) == 0 || len(m.batch.buf) >= mergeBatch) {
-			if err := m.write(ctx, m.batch.docs); err != nil {
+			if !idFirst(d) {
+				buf = appendIDFirst(buf[:0], d)
+				d = buf
+			}
+			if err := m.add(ctx, d); err != nil {
 				return err
 			}
-			m.batch.reset()
 		}
 		if len(docs) == 0 {
-			return nil
+			return m.flush(ctx, true)
 		}
 	}
 }
 
-// room begins a document of n bytes in the batch. A batch that has become large gets all its memory at once.
-func (m *merger) room(n int) []byte {
-	b := &m.batch
-	if size := len(b.buf); cap(b.buf)-size < n && size > mergeBatch/16 {
-		b.buf = slices.Grow(b.buf, max(n, mergeBatch*5/4-size))
-		b.docs = slices.Grow(b.docs, len(b.docs)*mergeBatch/size)
+// add takes a document, which it copies.
+func (m *merger) add(ctx context.Context, d bsonx.Doc) error {
+	if err := m.check(d); err != nil {
+		return err
 	}
-	return b.start()
+	if m.bulk != nil {
+		if ok, err := m.bulk.Add(d); ok || err != nil {
+			return err
+		}
+		if err := m.publish(ctx); err != nil {
+			return err
+		}
+	}
+	m.batch.add(d)
+	return m.flush(ctx, false)
+}
+
+// flush writes the batch if it is large, or, at the end, everything.
+func (m *merger) flush(ctx context.Context, end bool) error {
+	if !end && len(m.batch.buf) < mergeBatch {
+		return nil
+	}
+	docs := m.batch.docs
+	if !end && !m.tried && m.inserts() {
+		m.tried = true
+		var err error
+		if m.bulk, err = m.r.o.DB.NewBulk(ctx, m.s.ns); err != nil {
+			return err
+		}
+		for ok := m.bulk != nil; ok && len(docs) > 0; {
+			if ok, err = m.bulk.Add(docs[0]); err != nil {
+				return err
+			}
+			if ok {
+				docs = docs[1:]
+			}
+		}
+	}
+	if m.bulk != nil && (end || len(docs) > 0) {
+		if err := m.publish(ctx); err != nil {
+			return err
+		}
+	}
+	if err := m.write(ctx, docs); err != nil {
+		return err
+	}
+	m.batch.reset()
+	return nil
+}
+
+// publish inserts what went into tables.
+func (m *merger) publish(ctx context.Context) error {
+	b := m.bulk
+	m.bulk = nil
+	defer b.Close()
+	if ok, err := b.Publish(ctx); ok || err != nil {
+		return err
+	}
+	var batch block // others wrote there meanwhile
+	err := b.Each(func(d bsonx.Doc) error {
+		if batch.add(d); len(batch.buf) < mergeBatch {
+			return nil
+		}
+		defer batch.reset()
+		return m.write(ctx, batch.docs)
+	})
+	if err != nil {
+		return err
+	}
+	return m.write(ctx, batch.docs)
 }
 
 func errNoUniqueIndex() error {
@@ -91,10 +160,14 @@ func (m *merger) uniqueIndex(c *store.Collection) *store.Index {
 	return nil
 }
 
+func idFirst(d bsonx.Doc) bool {
+	it := d.Iter()
+	return it.Next() && string(it.Name()) == "_id"
+}
+
 // appendIDFirst appends d with an _id in front, a new ObjectId if it has none.
 func appendIDFirst(dst []byte, d bsonx.Doc) []byte {
-	it := d.Iter()
-	if it.Next() && string(it.Name()) == "_id" {
+	if idFirst(d) {
 		return append(dst, d...)
 	}
 	id := d.Get("_id")
@@ -103,7 +176,7 @@ func appendIDFirst(dst []byte, d bsonx.Doc) []byte {
 	}
 	start := len(dst)
 	dst = bsonx.AppendElem(bsonx.BeginDoc(dst), "_id", id)
-	for it = d.Iter(); it.Next(); {
+	for it := d.Iter(); it.Next(); {
 		if string(it.Name()) != "_id" {
 			dst = appendRaw(dst, it.Name(), it.Value())
 		}
@@ -111,19 +184,23 @@ func appendIDFirst(dst []byte, d bsonx.Doc) []byte {
 	return bsonx.EndDoc(dst, start)
 }
 
-func (m *merger) write(ctx context.Context, docs []bsonx.Doc) error {
-	for _, d := range docs {
-		if err := m.checkOn(d); err != nil {
-			return err
-		}
-		if err := storable(d); err != nil {
-			return err
-		}
+func (m *merger) check(d bsonx.Doc) error {
+	if err := m.checkOn(d); err != nil {
+		return err
 	}
-	if !m.byID || m.s.notMatched != insertDoc {
+	return storable(d)
+}
+
+// inserts reports whether documents that are not there yet go the way of an insert.
+func (m *merger) inserts() bool { return m.byID && m.s.notMatched == insertDoc }
+
+func (m *merger) write(ctx context.Context, docs []bsonx.Doc) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	if !m.inserts() {
 		return m.apply(ctx, docs, nil)
 	}
-	// Documents that are not there yet go the way of an insert.
 	_, errs, err := m.r.o.DB.InsertMany(ctx, m.s.ns, docs, false, store.WriteOptions{Create: true})
 	if err != nil {
 		return err

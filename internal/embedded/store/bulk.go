@@ -3,145 +3,226 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"mrbench/internal/embedded/bsonx"
 )
 
-// defaultBulk is from how many bytes on an insert may go into tables instead of the log, bulkMost how many go there at a time.
-const (
-	defaultBulk = 1 << 20
-	bulkMost    = 32 << 20
-)
-
-// insertTables inserts documents from the front of docs as tables of their own, which become part of the database in one step:
-// not through the log and memory, nor merged with others later. It does so for many documents whose _ids ascend and all
-// belong between the same two stored ones, when nothing but _id is indexed. n is how many were inserted; 0 without an error means that it
-// did nothing. errCatalogChanged: nothing was done, look the collection up again.
-func (db *DB) insertTables(ctx context.Context, c *Collection, docs []bsonx.Doc, sync bool) (n int, err error) {
-	if len(c.Indexes) > 1 || !db.bulky(docs) {
-		return 0, nil
-	}
-	first := bsonx.AppendKey(bytes.Clone(c.prefix), idOf(docs[0]), false)
-	next, err := db.recordFrom(c, first)
-	if err != nil {
-		return 0, err
-	}
-	run, last := ascending(c, docs, next)
-	if !db.bulky(run) {
-		return 0, nil
-	}
-	t := &tableWriter{db: db}
-	defer t.abort()
-	delta, err := t.addRecords(ctx, c, run)
-	if err != nil {
-		return 0, err
-	}
-	st := c.state
-	if err := st.lock.acquire(ctx); err != nil {
-		return 0, err
-	}
-	defer st.lock.release()
-	if db.cat.Load().lookup(c.NS) != c {
-		return 0, errCatalogChanged
-	}
-	if next, err = db.recordFrom(c, first); err != nil || next != nil && bytes.Compare(next, last) <= 0 {
-		return 0, err
-	}
-	if err := db.ingestRecords(ctx, c, t, delta, sync); err != nil {
-		return 0, err
-	}
-	st.raiseTop(last[len(c.prefix):])
-	return len(run), nil
+// Bulk inserts documents whose _ids ascend and lie between the same two stored ones. They make tables of their own,
+// which become part of the database in one step: not through the log and memory, nor merged with other tables later. Not safe for
+// concurrent use.
+type Bulk struct {
+	db    *DB
+	c     *Collection
+	t     *tableWriter
+	first []byte // key of the first record
+	last  []byte // and of the last one
+	end   []byte // of the stored record behind them, nil if there is none
+	key   []byte
+	docs  int64
+	bytes int64
+	done  func()
 }
 
-// bulky reports whether the documents are worth tables of their own.
-func (db *DB) bulky(docs []bsonx.Doc) bool {
-	least := defaultBulk
-	if db.o.bulkBytes > 0 {
-		least = db.o.bulkBytes
+// NewBulk prepares to insert into ns, which is created when missing. It gives nil for a collection with more than the index on _id.
+func (db *DB) NewBulk(ctx context.Context, ns NS) (*Bulk, error) {
+	done, err := db.enterWrite()
+	if err != nil {
+		return nil, err
 	}
-	size := 0
-	for _, d := range docs {
-		if size += len(d); size >= least {
-			return true
+	c, err := db.collection(ctx, ns, true)
+	if err != nil || len(c.Indexes) > 1 {
+		done()
+		return nil, err
+	}
+	return &Bulk{db: db, c: c, t: &tableWriter{db: db}, done: done}, nil
+}
+
+// Add copies a document that has an _id as its first field. false: it does not belong to those before, and was not taken.
+func (b *Bulk) Add(doc bsonx.Doc) (bool, error) {
+	b.key = bsonx.AppendKey(append(b.key[:0], b.c.prefix...), idOf(doc), false)
+	if b.first == nil {
+		b.first = bytes.Clone(b.key)
+		var err error
+		if b.end, err = b.behind(); err != nil {
+			return false, err
 		}
+	} else if bytes.Compare(b.key, b.last) <= 0 {
+		return false, nil
 	}
-	return false
+	if b.end != nil && bytes.Compare(b.key, b.end) >= 0 {
+		return false, nil
+	}
+	if err := b.t.set(b.key, doc); err != nil {
+		return false, err
+	}
+	b.last = append(b.last[:0], b.key...)
+	b.docs++
+	b.bytes += int64(len(doc))
+	return true, nil
 }
 
-// recordFrom is the first record's key that is not below key, nil if there is none.
-func (db *DB) recordFrom(c *Collection, key []byte) (found []byte, err error) {
-	it, err := db.p.NewIter(&pebble.IterOptions{LowerBound: key, UpperBound: c.end})
+// behind is the key of the stored record at or behind the first one, nil if there is none.
+func (b *Bulk) behind() (key []byte, err error) {
+	it, err := b.db.p.NewIter(&pebble.IterOptions{LowerBound: b.first, UpperBound: b.c.end})
 	if err != nil {
 		return nil, err
 	}
 	if it.First() {
-		found = bytes.Clone(it.Key())
+		key = bytes.Clone(it.Key())
 	}
 	err = it.Error()
 	if err2 := it.Close(); err == nil {
 		err = err2
 	}
-	return found, err
+	return key, err
 }
 
-// ascending cuts docs where the keys of their records cease to ascend or come to end, if that is not nil; last is the last one's key.
-func ascending(c *Collection, docs []bsonx.Doc, end []byte) (run []bsonx.Doc, last []byte) {
-	var key []byte
-	size := 0
-	for i, d := range docs {
-		key = bsonx.AppendKey(append(key[:0], c.prefix...), idOf(d), false)
-		if size += len(d); i > 0 && (size > bulkMost || bytes.Compare(key, last) <= 0) || end != nil && bytes.Compare(key, end) >= 0 {
-			return docs[:i], last
-		}
-		key, last = last, key
+// Publish inserts what was added, all or nothing. false without an error: others changed the collection meanwhile, and the documents, which
+// Each still has, must be inserted in another way.
+func (b *Bulk) Publish(ctx context.Context) (bool, error) {
+	if b.docs == 0 {
+		return true, nil
 	}
-	return docs, last
-}
-
-// addRecords adds documents whose keys ascend and says what they add to the collection's totals.
-func (t *tableWriter) addRecords(ctx context.Context, c *Collection, docs []bsonx.Doc) (delta counters, err error) {
-	key := bytes.Clone(c.prefix)
-	for i, d := range docs {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return delta, context.Cause(ctx)
-		}
-		key = bsonx.AppendKey(key[:len(c.prefix)], idOf(d), false)
-		if err := t.set(key, d); err != nil {
-			return delta, err
-		}
-		delta.docs++
-		delta.bytes += int64(len(d))
+	if err := b.t.finish(); err != nil {
+		return false, err
 	}
-	return delta, t.finish()
+	st := b.c.state
+	if err := st.lock.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer st.lock.release()
+	if b.db.cat.Load().lookup(b.c.NS) != b.c {
+		return false, nil
+	}
+	if end, err := b.behind(); err != nil || end != nil && bytes.Compare(end, b.last) <= 0 {
+		return false, err
+	}
+	if err := b.ingest(ctx); err != nil {
+		return false, err
+	}
+	st.raiseTop(b.last[len(b.c.prefix):])
+	return true, nil
 }
 
-// ingestRecords makes tables of new records part of the database, in one step with the collection's counters. Its lock is held.
-func (db *DB) ingestRecords(ctx context.Context, c *Collection, t *tableWriter, delta counters, sync bool) error {
-	count := c.state.count.clone()
-	count.add(delta)
-	if err := t.set(counterKey(c.id), count.encode(nil)); err != nil {
+// ingest makes the tables part of the database, in one step with what they add to the counters. The collection's lock is held.
+func (b *Bulk) ingest(ctx context.Context) error {
+	db, st := b.db, b.c.state
+	if st.parts.n >= mostParts {
+		if err := db.foldParts(b.c); err != nil {
+			return err
+		}
+	}
+	part := counters{docs: b.docs, bytes: b.bytes}
+	if err := b.t.set(partKey(b.c.id, st.parts.next), part.encode(nil)); err != nil {
 		return err
 	}
 	if err := db.waitForRoom(); err != nil {
 		return err
 	}
-	// Tables are on stable storage at once. The counters count what the log holds too, which must not be lost alone.
+	// Tables are on stable storage at once, so the collection that they belong to must be.
 	if err := db.fs.syncLogs(); err != nil {
 		return wrapIO(err)
 	}
-	if err := t.ingest(ctx); err != nil {
+	if err := b.t.ingest(ctx); err != nil {
 		return err
 	}
-	c.state.count = count
-	// Where memory holds an older version of the counters, the log says that the tables are there.
+	st.count.add(part)
+	st.parts.add(part)
+	st.parts.next++
+	// Where memory holds something in their range, it is the log that says that the tables are there.
 	if err := db.health.err(); err != nil && !db.fs.allWritten() {
 		return err
 	}
-	if sync {
-		return wrapIO(db.fs.syncLogs())
+	return nil
+}
+
+// Each calls fn with the documents that were added and not published, until it returns an error.
+func (b *Bulk) Each(fn func(bsonx.Doc) error) (err error) {
+	var files [][]sstable.ReadableFile
+	for _, path := range b.t.paths {
+		f, err := b.db.fs.Open(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, []sstable.ReadableFile{f})
+	}
+	it, err := pebble.NewExternalIter(b.db.po, &pebble.IterOptions{LowerBound: b.c.prefix, UpperBound: b.c.end}, files)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err2 := it.Close(); err == nil {
+			err = err2
+		}
+	}()
+	for ok := it.First(); ok; ok = it.Next() {
+		doc, err := it.ValueAndErr()
+		if err == nil {
+			err = fn(doc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// Close removes what was not published. Idempotent.
+func (b *Bulk) Close() {
+	b.t.abort()
+	if b.done != nil {
+		b.done()
+		b.done = nil
+	}
+}
+
+// A collection's counters are the sum of those that are written with each batch, and of parts that came with tables. A part has a key of its own, so
+// that pebble finds nothing of it in memory, which it would have to write out first.
+const mostParts = 64
+
+// parts are the counters that came with tables.
+type parts struct {
+	counters
+	n    int
+	next uint64 // key of the next one
+}
+
+func partKey(id, part uint64) []byte {
+	return binary.BigEndian.AppendUint64(counterKey(id), part)
+}
+
+func (p *parts) add(c counters) {
+	p.counters.add(c)
+	p.n++
+}
+
+// load takes a pair of the counters' keyspace: those that are written with each batch, or, with its part of the key, a part.
+func (st *collState) load(part, value []byte) error {
+	c, err := decodeCounters(value)
+	if err != nil {
+		return err
+	}
+	st.count.add(c)
+	if len(part) == 8 {
+		st.parts.add(c)
+		st.parts.next = binary.BigEndian.Uint64(part) + 1
 	}
 	return nil
+}
+
+// foldParts makes the parts one with the other counters. The collection's lock is held.
+func (db *DB) foldParts(c *Collection) error {
+	b := db.p.NewBatch()
+	defer func() { _ = b.Close() }()
+	_ = b.DeleteRange(partKey(c.id, 0), successor(counterKey(c.id)), nil)
+	_ = b.Set(counterKey(c.id), c.state.count.encode(nil), nil)
+	if err := db.apply(b); err != nil {
+		return err
+	}
+	c.state.parts = parts{next: c.state.parts.next}
+	return db.acknowledge(b, false)
 }

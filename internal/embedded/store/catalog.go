@@ -130,9 +130,7 @@ func (db *DB) loadCatalog() (*catalog, error) {
 	err = db.eachKey([]byte{spaceCounter}, func(k, v []byte) error {
 		id, _ := readID(k[1:])
 		if c := byID[id]; c != nil {
-			var err error
-			c.state.count, err = decodeCounters(v)
-			return err
+			return c.state.load(k[len(counterKey(id)):], v)
 		}
 		return nil
 	})
@@ -141,7 +139,11 @@ func (db *DB) loadCatalog() (*catalog, error) {
 
 // eachKey walks all keys with a prefix in the latest state.
 func (db *DB) eachKey(prefix []byte, fn func(k, v []byte) error) error {
-	it, err := db.p.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	return eachOf(db.p, prefix, fn)
+}
+
+func eachOf(r pebble.Reader, prefix []byte, fn func(k, v []byte) error) error {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
 		return err
 	}

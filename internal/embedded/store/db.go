@@ -219,7 +219,8 @@ func deleteID(b *pebble.Batch, id uint64) {
 	_ = b.DeleteRange(p, successor(p), nil)
 	p = entryPrefix(id)
 	_ = b.DeleteRange(p, successor(p), nil)
-	_ = b.Delete(counterKey(id), nil)
+	p = counterKey(id)
+	_ = b.DeleteRange(p, successor(p), nil)
 	_ = b.Delete(pendingKey(id), nil)
 }
 

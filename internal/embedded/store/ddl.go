@@ -321,7 +321,7 @@ func (db *DB) publishCollection(ctx context.Context, b *pebble.Batch, next *Coll
 	}
 	defer db.ddl.release()
 	_ = b.Set(catalogKey(next.NS), catalogValue(next), nil)
-	_ = b.Set(counterKey(next.id), count.encode(nil), nil)
+	_ = b.Set(counterKey(next.id), next.state.base(count), nil)
 	err := db.publish(b, func(cat *catalog) *catalog { return cat.change(nil, next) })
 	if err == nil {
 		next.state.count = count

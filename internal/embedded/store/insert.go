@@ -30,26 +30,14 @@ func (db *DB) InsertMany(ctx context.Context, ns NS, docs []bsonx.Doc, ordered b
 	var gens []*keyGen
 	var of *Collection
 	for at := 0; at < len(docs); {
+		chunk := cutChunk(docs[at:])
 		c, err := db.collection(ctx, ns, o.Create)
 		if err != nil {
 			return n, errs, err
 		}
-		k, err := db.insertTables(ctx, c, docs[at:], o.Sync)
-		if errors.Is(err, errCatalogChanged) {
-			continue
-		}
-		if err != nil {
-			return n, errs, err
-		}
-		if k > 0 {
-			n += k
-			at += k
-			continue
-		}
 		if c != of {
 			of, gens = c, newKeyGens(c)
 		}
-		chunk := cutChunk(docs[at:])
 		k, failed, err := db.insertChunk(ctx, c, chunk, gens, ordered, o.Sync && at+len(chunk) == len(docs))
 		if errors.Is(err, errCatalogChanged) {
 			continue

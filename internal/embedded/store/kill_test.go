@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,7 +26,7 @@ func TestKillChild(t *testing.T) {
 		t.Skip("only as a child of TestKill")
 	}
 	round := os.Getenv("STORE_KILL_ROUND")
-	db, err := Open(Options{Dir: dir, memTableBytes: 1 << 20, bulkBytes: 4 << 10})
+	db, err := Open(Options{Dir: dir, memTableBytes: 1 << 20})
 	if err != nil {
 		fmt.Println("open:", err)
 		return
@@ -68,7 +69,14 @@ func TestKillChild(t *testing.T) {
 			for j := range docs {
 				docs[j] = jdoc(t, `{"_id":"%s-bulk-%06d-%03d"}`, round, i, j)
 			}
-			if _, errs, err := db.InsertMany(ctx, bulkNS, docs, true, WriteOptions{Create: true}); err != nil || errs != nil {
+			insert := db.InsertMany
+			if len(docs) > 1 {
+				insert = func(_ context.Context, ns NS, docs []bsonx.Doc, _ bool, _ WriteOptions) (int, map[int]error, error) {
+					n, _, errs, err := insertBulk(db, ns, docs)
+					return n, errs, err
+				}
+			}
+			if _, errs, err := insert(ctx, bulkNS, docs, true, WriteOptions{Create: true}); err != nil || errs != nil {
 				say("bulk insert: %v %v", err, errs)
 				return
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -26,7 +27,7 @@ type machine struct {
 }
 
 func (m *machine) open() {
-	db, err := Open(Options{Dir: "data", FS: m.fs, memTableBytes: 256 << 10, bulkBytes: 60, CacheBytes: 1 << 20})
+	db, err := Open(Options{Dir: "data", FS: m.fs, memTableBytes: 256 << 10, CacheBytes: 1 << 20})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -109,6 +110,32 @@ func (m *machine) insert(t *rapid.T) {
 	}
 	if n != want {
 		t.Fatalf("%d went in, want %d", n, want)
+	}
+}
+
+func (m *machine) bulk(t *rapid.T) {
+	ns := m.ns()
+	docs := make([]bsonx.Doc, rapid.IntRange(1, 6).Draw(t, "n"))
+	for i := range docs {
+		docs[i] = m.doc()
+	}
+	slices.SortFunc(docs, func(a, b bsonx.Doc) int { return strings.Compare(idKey(a), idKey(b)) })
+	_, _, errs, err := insertBulk(m.db, ns, docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.synced = false
+	refused := 0
+	coll := m.coll(ns)
+	for _, d := range docs {
+		if _, there := coll[idKey(d)]; there || m.clash(ns, d) {
+			refused++
+			continue
+		}
+		coll[idKey(d)] = d
+	}
+	if refused != len(errs) {
+		t.Fatalf("%d refused, want %d: %v", len(errs), refused, errs)
 	}
 }
 
@@ -346,7 +373,7 @@ func TestAgreesWithModel(t *testing.T) {
 		m.open()
 		defer func() { _ = m.db.Close() }()
 		t.Repeat(map[string]func(*rapid.T){
-			"insert": m.insert, "insert2": m.insert, "write": m.write, "write2": m.write, "index": m.index, "build": m.build,
+			"insert": m.insert, "insert2": m.insert, "bulk": m.bulk, "write": m.write, "write2": m.write, "index": m.index, "build": m.build,
 			"drop": m.drop, "rename": m.rename, "restart": m.restart, "": m.check,
 		})
 	})

@@ -23,7 +23,6 @@ type Options struct {
 	Log func(format string, args ...any)
 
 	memTableBytes int // 0: 16 MiB; tests make it small
-	bulkBytes     int // 0: 1 MiB; tests make it small
 }
 
 // LockedError says that another process holds the data directory.

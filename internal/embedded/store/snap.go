@@ -87,13 +87,9 @@ func (s *Snap) Stats(c *Collection) Stats {
 	if s.p == nil {
 		return st
 	}
-	v, err := s.get(counterKey(c.id))
+	count, err := s.counters(c)
 	if err != nil {
 		return st
-	}
-	count, err := decodeCounters(v)
-	if v == nil || err != nil {
-		count = counters{}
 	}
 	st.Documents, st.Bytes = count.docs, count.bytes
 	for _, ix := range c.Indexes {
@@ -112,6 +108,13 @@ func (s *Snap) Stats(c *Collection) Stats {
 		st.StorageSize = st.Bytes // all of it is still in the log
 	}
 	return st
+}
+
+func (s *Snap) counters(c *Collection) (counters, error) {
+	p := counterKey(c.id)
+	var st collState
+	err := eachOf(s.p, p, func(k, v []byte) error { return st.load(k[len(p):], v) })
+	return st.count, err
 }
 
 // get reads a key; nil if there is none. The result is a copy.

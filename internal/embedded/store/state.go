@@ -12,6 +12,7 @@ type collState struct {
 	id    uint64
 	lock  semaphore
 	count counters
+	parts parts // what of it came with tables
 	// top is such that no record has a greater encoded _id; only when topKnown. A
 	// new document above it needs no read to prove that it is new.
 	top      []byte
@@ -20,6 +21,13 @@ type collState struct {
 
 func newCollState(id uint64) *collState {
 	return &collState{id: id, lock: newSemaphore()}
+}
+
+// base is the value of the counters that are written with each batch.
+func (st *collState) base(total counters) []byte {
+	total.docs -= st.parts.docs
+	total.bytes -= st.parts.bytes
+	return total.encode(nil)
 }
 
 // findTop makes top known.

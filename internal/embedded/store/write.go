@@ -98,7 +98,7 @@ func (db *DB) Write(ctx context.Context, ns NS, o WriteOptions, fn func(*Tx) err
 func (db *DB) applyChange(c *Collection, b *pebble.Batch, delta counters, masks []uint64) error {
 	count := c.state.count.clone()
 	count.add(delta)
-	_ = b.Set(counterKey(c.id), count.encode(nil), nil)
+	_ = b.Set(counterKey(c.id), c.state.base(count), nil)
 	fresh := false
 	for i, m := range masks {
 		fresh = fresh || m&^c.Indexes[i+1].multikeyMask() != 0

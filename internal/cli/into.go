@@ -247,7 +247,11 @@ func (m *measurement) measureInto(ctx context.Context, row int) (s bench.Sample,
 	if err != nil {
 		return s, err
 	}
-	m.result.Into = &bench.Into{NS: m.o.into, Mode: m.into.Mode(), Ranges: len(m.into.list.Pieces), Computed: []int{}}
+	computed := []int{}
+	if m.result.Into != nil { // of a try that a fail-over ended
+		computed = m.result.Into.Computed
+	}
+	m.result.Into = &bench.Into{NS: m.o.into, Mode: m.into.Mode(), Ranges: len(m.into.list.Pieces), Computed: computed}
 	if n := to - from - len(missing); n > 0 {
 		m.app.tell("%s of %d to %d %s in %s already", plural(n, "range"), from+1, to, are(n), m.o.into)
 	}

@@ -223,7 +223,7 @@ func (a *app) open(ctx context.Context) (*target.Target, error) {
 	}
 	return target.Open(ctx, target.Config{
 		URI: uri, Throwaway: private, DataDir: engineDir(dir), Version: Version(), Timeout: a.common.timeout, Monitor: a.monitor, AppName: a.appName,
-		Notice: func(s string) { a.tell("%s", s) },
+		Notice: func(s string) { a.tell("%s", s) }, Getenv: a.env.getenv,
 	})
 }
 

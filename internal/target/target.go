@@ -37,6 +37,8 @@ type Config struct {
 	Throwaway string
 	// Monitor hears of the client's commands. May be nil.
 	Monitor *event.CommandMonitor
+	// Getenv looks up a variable of the process, for logins by workload identity. May be nil.
+	Getenv func(string) string
 }
 
 // Kinds of servers.
@@ -132,6 +134,7 @@ func (t *Target) read(c Config, uri string) (*options.ClientOptions, error) {
 		}
 		return nil, &URIError{Err: withoutSecret(err, uri), valid: true}
 	}
+	loginOfPod(o, c.Getenv)
 	t.nameApp(c, o)
 	if c.Timeout == DefaultTimeout && o.ServerSelectionTimeout != nil {
 		t.timeout = *o.ServerSelectionTimeout

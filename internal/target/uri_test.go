@@ -23,6 +23,7 @@ func TestCheckURI(t *testing.T) {
 		{"mongodb://CN=ann@h/?tls=true&authMechanism=MONGODB-X509&authSource=$external", ""},
 		{"mongodb://key:secret@h/?authMechanism=MONGODB-AWS&authSource=%24external&authMechanismProperties=AWS_SESSION_TOKEN:abc", ""},
 		{"mongodb://h/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:azure,TOKEN_RESOURCE:api", ""},
+		{"mongodb://h/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:k8s", ""},
 		{"mongodb://%2Ftmp%2Fmongodb.sock", ""},
 		{"mongodb+srv://a.example.net:27017", "without a port"},
 		{"mongodb+srv://a.example.net,b.example.net", "names one host"},

@@ -34,9 +34,9 @@ type Config struct {
 	Sink func(part int, results []bson.Raw) error
 	// Into puts the results into collections instead of handing them to Sink. May be nil.
 	Into *Into
-	// Gate is asked before each part's pipeline is sent. It blocks while the server is too busy; its error fails the run. done is
-	// called when the last result is with Sink. May be nil: no limit.
-	Gate func(ctx context.Context) (done func(), err error)
+	// Gate is asked before each part's pipeline is sent, with its shard of Owners. It blocks while the server is too busy; its error
+	// fails the run. done is called when the last result is with Sink. May be nil: no limit.
+	Gate func(ctx context.Context, shard string) (done func(), err error)
 	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
 	// time. May be nil.
 	OnStart, OnPart func(Part)
@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	err = splitter.EachOwned(ctx, x.pieces(), max(c.Threads, 1), owners, func(ctx context.Context, i, thread int) error {
 		p := &rep.Parts[i]
 		if x.Gate != nil {
-			done, err := x.Gate(ctx)
+			done, err := x.Gate(ctx, p.Owner)
 			if err != nil {
 				return err
 			}

@@ -58,9 +58,9 @@ type Config struct {
 	// WriteConcern is sent with every command that writes, and has to be one that asks for an answer; nil: the server's default.
 	// Outputs are read from the primary, with read concern local, whatever the client's settings are.
 	WriteConcern *writeconcern.WriteConcern
-	// Gate is asked before each part's command is sent. It blocks while the server is too busy; its error fails the run. done is
-	// called when the command has ended. May be nil: no limit.
-	Gate func(ctx context.Context) (done func(), err error)
+	// Gate is asked before each part's command is sent, with its shard of Owners. It blocks while the server is too busy; its error
+	// fails the run. done is called when the command has ended. May be nil: no limit.
+	Gate func(ctx context.Context, shard string) (done func(), err error)
 	// OnStart is called as parts start, with their Index, Range and Thread, OnPart as they finish; one call of either at a
 	// time. May be nil.
 	OnStart, OnPart func(Part)

@@ -21,19 +21,22 @@ func TestGate(t *testing.T) {
 	}}
 	s := &mongofake.Server{Handle: x.handle}
 	c := config(t, s)
+	c.Owners = []string{"s1"}
+	shards := ""
 	one := make(chan struct{}, 1)
-	c.Gate = func(context.Context) (func(), error) {
+	c.Gate = func(_ context.Context, shard string) (func(), error) {
 		one <- struct{}{}
+		shards += shard + " "
 		asked.Add(1)
 		open.Add(1)
 		return func() { open.Add(-1); <-one }, nil
 	}
-	if _, err := mr.Run(t.Context(), c); err != nil || asked.Load() != 2 || most.Load() != 1 || open.Load() != 0 {
-		t.Errorf("asked %d times, %d commands at a time, %d left: %v", asked.Load(), most.Load(), open.Load(), err)
+	if _, err := mr.Run(t.Context(), c); err != nil || asked.Load() != 2 || most.Load() != 1 || open.Load() != 0 || shards != "s1  " && shards != " s1 " {
+		t.Errorf("asked %d times (%q), %d commands at a time, %d left: %v", asked.Load(), shards, most.Load(), open.Load(), err)
 	}
 	x.seen = nil
 	busy := errors.New("too busy")
-	c.Gate, c.Prefix = func(context.Context) (func(), error) { return nil, busy }, "run2"
+	c.Gate, c.Prefix = func(context.Context, string) (func(), error) { return nil, busy }, "run2"
 	if _, err := mr.Run(t.Context(), c); !errors.Is(err, busy) || len(x.seen) != 0 {
 		t.Errorf("%v after %d commands", err, len(x.seen))
 	}

@@ -134,7 +134,7 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 	p, job := r.planPart(i)
 	p.Thread = thread
 	if r.Gate != nil {
-		done, err := r.Gate(ctx)
+		done, err := r.Gate(ctx, p.Owner)
 		if err != nil {
 			return p, err
 		}

@@ -111,7 +111,9 @@ func (m *measurement) planRows(ctx context.Context) error {
 		d.command("admin", bson.D{{Key: "serverStatus", Value: 1}}, false, "")
 		d.command("admin", bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$currentOp", Value: bson.D{}}}}}, {Key: "cursor", Value: bson.D{}}}, false, "")
 	}
-	m.o.planLimits(d, m.t, m.o.threads, "range")
+	if err := m.o.planLimits(ctx, d, m.t, m.o.threads, "range"); err != nil {
+		return err
+	}
 	d.line("// after a failure or Ctrl-C: killOp of operations that carry the run's names, mrbench_%s_…", m.out.run)
 	d.line("// each row is sent %s", plural(m.o.runs+m.o.warmup, "time"))
 	if m.out.db != "" {
@@ -294,7 +296,9 @@ func (a *app) drySeed(ctx context.Context, o seedOptions) (err error) {
 		starts, err = a.planBalancer(ctx, t, d, o.stopBalancer)
 	}
 	if err == nil {
-		o.planLimits(d, t, o.writers, "batch")
+		err = o.planLimits(ctx, d, t, o.writers, "batch")
+	}
+	if err == nil {
 		if t.WireVersion >= splitter.Wire44 {
 			d.line("// inserts carry the comment %q", t.AppName)
 		}

@@ -88,7 +88,7 @@ func (o politeOptions) text() string {
 	return strings.Join(words, " ")
 }
 
-// govern opens a governor of the flags' limits; nil when there are none. end closes its connection.
+// govern opens a governor of the flags' limits; nil when there are none. end closes its connections.
 func (o politeOptions) govern(ctx context.Context, a *app, t *target.Target, threads int) (g *polite.Governor, end func(), err error) {
 	l := o.limits(threads)
 	l.Threads = 0 // it is kept already
@@ -99,28 +99,43 @@ func (o politeOptions) govern(ctx context.Context, a *app, t *target.Target, thr
 	if err != nil {
 		return nil, nil, err
 	}
-	end = func() {
+	disconnect := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 		defer cancel()
 		_ = client.Disconnect(ctx) // nothing depends on it any more
 	}
-	if g, err = polite.Open(ctx, polite.Config{Client: client, Limits: l, MaxPause: o.maxPause, Tell: a.tell}); err != nil {
-		end()
+	c := polite.Config{Client: client, Limits: l, MaxPause: o.maxPause, Tell: a.tell, Dial: dialShard(t), Reason: target.Reason}
+	if c.Shards, err = shardsToWatch(ctx, t, l); err == nil {
+		g, err = polite.Open(ctx, c)
+	}
+	if err != nil {
+		disconnect()
 		return nil, nil, err
 	}
 	a.tell("limits: %s", l)
+	if watched := g.Watched(); len(watched) > 0 {
+		a.tell("asked for their load by connections of their own: %s", polite.ShardsText(watched))
+	}
 	for _, n := range g.Unwatched() {
 		a.tell("not watched: %s", n)
 	}
-	return g, end, nil
+	return g, func() { g.Close(); disconnect() }, nil
 }
 
-// gate is what the libraries ask before each command; nil without limits.
-func gate(g *polite.Governor) func(context.Context) (func(), error) {
+// gate is what the libraries ask before each range's command; nil without limits.
+func gate(g *polite.Governor) func(ctx context.Context, shard string) (func(), error) {
 	if g == nil {
 		return nil
 	}
 	return g.Gate
+}
+
+// loadGate is what a load asks before each batch, which may be for any shard; nil without limits.
+func loadGate(g *polite.Governor) func(context.Context) (func(), error) {
+	if g == nil {
+		return nil
+	}
+	return func(ctx context.Context) (func(), error) { return g.Gate(ctx, "") }
 }
 
 // pausedIn moves the pauses since the last time into a sample.
@@ -131,19 +146,25 @@ func pausedIn(s *bench.Sample, g *polite.Governor) {
 }
 
 // planLimits adds what is asked while work goes on to a dry run.
-func (o politeOptions) planLimits(d *dryRun, t *target.Target, threads int, what string) {
+func (o politeOptions) planLimits(ctx context.Context, d *dryRun, t *target.Target, threads int, what string) error {
 	l := o.limits(threads)
 	l.Threads = 0
 	if l.Rest > 0 {
 		d.line("// a rest of %v before each %s that follows another", l.Rest, what)
 	}
 	if !l.Watches() {
-		return
+		return nil
+	}
+	shards, err := shardsToWatch(ctx, t, l)
+	if err != nil {
+		return err
 	}
 	d.line("// before a %s is sent, once a second at most, for the limits %s:", what, l)
 	for _, cmd := range l.Commands(t.Topology == "sharded", strings.HasPrefix(t.Topology, "replica set")) {
 		d.command("admin", cmd, false, "")
 	}
+	planShards(d, shards, l)
+	return nil
 }
 
 // findText is how an administrator finds and stops what this process runs.

@@ -31,6 +31,9 @@ func realPolite(t *testing.T, uri string) {
 	if !strings.Contains(stderr, "limits: lag=1h0m0s,queue=1000,") || !strings.Contains(stderr, `db.currentOp({appName: "mrbench run `) {
 		t.Error(stderr)
 	}
+	if asked := "asked for their load by connections of their own: shard"; strings.Contains(stderr, "sharded cluster of") && !strings.Contains(stderr, asked) && !strings.Contains(stderr, "not watched: shard") {
+		t.Errorf("nothing is said of shards: %s", stderr)
+	}
 }
 
 // realKill has a second client stop a mapReduce that would not end.

@@ -44,7 +44,7 @@ func TestRunWaitsForABusyServer(t *testing.T) {
 		{"tickets, 8.0", mimic.Config{Version: "8.0.4"}, mimic.Load{Taken: 120}, "serverStatus", "free write tickets 8 of 128 below 10%"},
 		{"lag", mimic.Config{Topology: mimic.ReplicaSet}, mimic.Load{Lag: 30 * time.Second}, "replSetGetStatus", "replication lag 30s (db2:27017) above 15s"},
 		{"lag of a member that is meant to be late", mimic.Config{Version: "6.0.3", Topology: mimic.ReplicaSet}, mimic.Load{Lag: 80 * time.Second, Delay: time.Minute}, "replSetGetStatus", "replication lag 20s (db2:27017) above 15s"},
-		{"queue of a shard", mimic.Config{Topology: mimic.Mongos}, mimic.Load{Queue: 35}, "aggregate", "queue 35 (shard s1) above 20"},
+		{"queue of a shard", mimic.Config{Topology: mimic.Mongos}, mimic.Load{Queue: 35}, "aggregate", "shard s1: queue 35 above 20"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,17 +97,10 @@ func TestRunWaitsForABusyServer(t *testing.T) {
 	}
 }
 
-// A server that stays busy fails the row that waits for it, and what can't be watched is said.
+// A server that stays busy fails the row that waits for it.
 func TestMaxPause(t *testing.T) {
 	t.Parallel()
-	m := mimic.Start(t, mimic.Config{Auth: true, Topology: mimic.Mongos})
-	uniques(t, m, 200)
-	m.User(t, "app", "read@test", "readWrite@reports")
 	s := newSession(t)
-	code, _, stderr := s.run("run", "--rows", "agg", "--max-load", "default", "--uri", m.URIOf("app", "secret"), "--sample-every", "0")
-	if code != 0 || !strings.Contains(stderr, "not watched: connections: serverStatus is refused") || !strings.Contains(stderr, "not watched: lag, cache-dirty, cache-used, tickets: shards can't") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
 	set := mimic.Start(t, mimic.Config{})
 	uniques(t, set, 200)
 	set.SetLoad(func(mongofake.Command) mimic.Load { return mimic.Load{Queue: 7} })

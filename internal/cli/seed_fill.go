@@ -88,7 +88,7 @@ func (a *app) fill(ctx context.Context, t *target.Target, o seedOptions) (_ *see
 		return nil, err
 	}
 	defer end()
-	conf.Gate, conf.Comment = gate(governor), t.AppName
+	conf.Gate, conf.Comment = loadGate(governor), t.AppName
 	if o.verbose {
 		a.tell("%s", findText(t.AppName))
 	}

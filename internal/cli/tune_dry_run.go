@@ -13,7 +13,9 @@ func (s *tuning) plan(ctx context.Context) error {
 	err := s.prepare(ctx)
 	if err == nil {
 		d.line("// tune runs %s, on parts of the documents first: with narrower filters, or a limit", counted(len(s.list), "combination", "combinations"))
-		s.o.planLimits(d, s.t, s.result.Threads, "range")
+		err = s.o.planLimits(ctx, d, s.t, s.result.Threads, "range")
+	}
+	if err == nil {
 		err = s.planVariants(ctx)
 	}
 	if errors.Is(err, errPlanEnds) {

@@ -56,7 +56,7 @@ func Ask(ctx context.Context, client *mongo.Client) (*Cluster, error) {
 		return nil, err
 	}
 	c, err := &Cluster{}, error(nil)
-	if c.Shards, err = shards(ctx, client); err != nil {
+	if c.Shards, err = Shards(ctx, client); err != nil {
 		return nil, err
 	}
 	if c.Balancer, err = askBalancer(ctx, client); err != nil {
@@ -107,7 +107,8 @@ func mustFind[T any](ctx context.Context, client *mongo.Client, coll string, fil
 	return list, nil
 }
 
-func shards(ctx context.Context, client *mongo.Client) (list []Shard, err error) {
+// Shards are those behind a mongos, by name; none when the user may not see them.
+func Shards(ctx context.Context, client *mongo.Client) (list []Shard, err error) {
 	var reply struct {
 		Shards []Shard `bson:"shards"`
 	}

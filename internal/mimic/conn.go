@@ -29,6 +29,8 @@ func (s *Server) accept(ctx context.Context, l net.Listener) {
 
 // serve is one connection: as many to the engine, so that logins and cursors are the connection's own.
 func (s *Server) serve(ctx context.Context, client net.Conn) {
+	s.open.Add(1)
+	defer s.open.Add(-1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	engine, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.engine)
@@ -120,6 +122,9 @@ func (s *Server) reply(ctx context.Context, engine net.Conn, cmd mongofake.Comma
 		}
 	}
 	if no := s.notPrimary(cmd); no != nil {
+		return no, nil
+	}
+	if no := s.unknownUser(cmd); no != nil {
 		return no, nil
 	}
 	own, body, err := s.own(ctx, cmd)

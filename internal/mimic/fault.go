@@ -61,6 +61,8 @@ func codeName(code int32) string {
 	switch code {
 	case 13:
 		return "Unauthorized"
+	case 18:
+		return "AuthenticationFailed"
 	case 20:
 		return "IllegalOperation"
 	case 23:

@@ -12,7 +12,7 @@ import (
 
 // Load is how busy the server says that it is.
 type Load struct {
-	Queue       int           // operations that wait; of a router, on shard s1
+	Queue       int           // operations that wait; of a router, on shard s1 by its $currentOp
 	Dirty, Used float64       // parts of the cache
 	Taken       int           // write tickets of 128
 	Lag         time.Duration // of a second member of the set
@@ -53,13 +53,13 @@ func (s *Server) loaded(c mongofake.Command, d bson.D) bson.D {
 	}}}
 	more := bson.D{{Key: "globalLock", Value: bson.D{{Key: "currentQueue", Value: bson.D{
 		{Key: "total", Value: int32(l.Queue)}, {Key: "readers", Value: int32(l.Queue)}, {Key: "writers", Value: int32(0)},
-	}}}}}
+	}}}}, {Key: "connections", Value: bson.D{{Key: "current", Value: int32(19)}, {Key: "available", Value: int32(15981)}, {Key: "totalCreated", Value: int32(20)}}}}
 	if s.atLeast(8, 0) {
 		more = append(more, bson.E{Key: "queues", Value: bson.D{{Key: "execution", Value: free}}})
 	} else {
 		engine = append(engine, bson.E{Key: "concurrentTransactions", Value: free})
 	}
-	return append(append(without(d, "wiredTiger", "globalLock"), more...), bson.E{Key: "wiredTiger", Value: engine})
+	return append(append(without(d, "wiredTiger", "globalLock", "connections"), more...), bson.E{Key: "wiredTiger", Value: engine})
 }
 
 // waiting answers a router's $currentOp for operations that wait, which the engine has none of.
@@ -101,7 +101,7 @@ func (s *Server) setConfig(c mongofake.Command) bson.D {
 		delay = "slaveDelay"
 	}
 	l, _ := s.loadFor(c)
-	return bson.D{{Key: "config", Value: bson.D{{Key: "_id", Value: setName}, {Key: "members", Value: bson.A{
+	return bson.D{{Key: "config", Value: bson.D{{Key: "_id", Value: s.setName()}, {Key: "members", Value: bson.A{
 		bson.D{{Key: "_id", Value: int32(0)}, {Key: "host", Value: s.address}, {Key: delay, Value: int64(0)}},
 		bson.D{{Key: "_id", Value: int32(1)}, {Key: "host", Value: "db2:27017"}, {Key: delay, Value: int64(l.Delay / time.Second)}},
 	}}}}, {Key: "ok", Value: 1.0}}

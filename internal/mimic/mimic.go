@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,6 +49,8 @@ type Config struct {
 	Own func(ctx context.Context, c mongofake.Command) bson.D
 	// Secondary has the member of a replica set be no primary.
 	Secondary bool
+	// ShardUsers has the shards of a Mongos know the users of the cluster, which they do not by themselves.
+	ShardUsers bool
 	// BatchSize cuts a pipeline's first batch, so that its cursor is asked for more; 0 leaves it.
 	BatchSize int32
 }
@@ -67,6 +70,10 @@ type Server struct {
 	lag            time.Duration // behind it
 	second         *Server       // of a primary
 	secondaryUntil time.Time     // stepped down
+
+	member string             // of which shard; "" none
+	shards map[string]*Server // of a Mongos
+	open   atomic.Int32       // connections
 
 	mu     sync.Mutex
 	faults []*Fault

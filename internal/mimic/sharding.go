@@ -19,8 +19,6 @@ import (
 
 var shardNames = []string{"s1", "s2"} //nolint:gochecknoglobals // a constant
 
-func (s *Server) shardHost(name string) string { return name + "/" + s.address }
-
 func (s *Server) config(coll string) *mongo.Collection {
 	return s.inside.Database("config").Collection(coll)
 }
@@ -33,6 +31,9 @@ func (s *Server) makeShards(ctx context.Context) error {
 		return nil
 	}
 	for _, name := range shardNames {
+		if err := s.startShard(ctx, name); err != nil {
+			return err
+		}
 		_, err := s.config("shards").InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: s.shardHost(name)}, {Key: "state", Value: int32(1)}})
 		if err != nil {
 			return err

@@ -143,6 +143,9 @@ func (s *Server) scriptEngine() string {
 
 func (s *Server) hello(d bson.D) bson.D {
 	d = without(d, "mrbench", "compression")
+	if s.strange() {
+		d = without(d, "speculativeAuthenticate", "saslSupportedMechs")
+	}
 	if !s.atLeast(4, 4) {
 		d = without(d, "helloOk")
 	}
@@ -162,7 +165,7 @@ func (s *Server) hello(d bson.D) bson.D {
 		op := bson.D{{Key: "ts", Value: primitive.Timestamp{T: uint32(time.Now().Unix()), I: 1}}, {Key: "t", Value: int64(1)}}
 		more = bson.D{
 			{Key: "hosts", Value: s.members()},
-			{Key: "setName", Value: setName},
+			{Key: "setName", Value: s.setName()},
 			{Key: "setVersion", Value: int32(1)},
 			{Key: "secondary", Value: false},
 			{Key: "primary", Value: s.primaryAddress()},
@@ -178,14 +181,20 @@ func (s *Server) hello(d bson.D) bson.D {
 	return d
 }
 
-const setName = "s1"
+// setName is the replica set's: a shard's name.
+func (s *Server) setName() string {
+	if s.member != "" {
+		return s.member
+	}
+	return shardNames[0]
+}
 
 var election = primitive.ObjectID{11: 1} //nolint:gochecknoglobals // a constant
 
 func (s *Server) setStatus() bson.D {
 	now := primitive.NewDateTimeFromTime(time.Now())
 	return bson.D{
-		{Key: "set", Value: setName},
+		{Key: "set", Value: s.setName()},
 		{Key: "date", Value: now},
 		{Key: "myState", Value: int32(1)},
 		{Key: "term", Value: int64(1)},

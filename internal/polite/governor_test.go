@@ -23,6 +23,8 @@ type fake struct {
 	queue func(time.Duration) int
 	other func(name string) (string, error)
 	looks int
+	// strange: it refuses logins.
+	strange bool
 }
 
 func (f *fake) ask(_ context.Context, cmd bson.D) (bson.Raw, error) {
@@ -58,7 +60,7 @@ func (f *fake) governor(t *testing.T, list string, c Config) (g *Governor, lines
 	}
 	lines = &[]string{}
 	c.Tell = func(format string, args ...any) { *lines = append(*lines, fmt.Sprintf(format, args...)) }
-	if g, err = open(t.Context(), c, f.ask); err != nil {
+	if g, err = open(t.Context(), c, f.ask, nil); err != nil {
 		t.Fatal(err)
 	}
 	return g, lines
@@ -85,7 +87,7 @@ func TestGate(t *testing.T) {
 			var all sync.WaitGroup
 			for range n {
 				all.Go(func() {
-					done, err := g.Gate(t.Context())
+					done, err := g.Gate(t.Context(), "")
 					if err != nil {
 						t.Error(err)
 						return
@@ -134,7 +136,7 @@ func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, lines := (&fake{}).governor(t, "rest=2s", Config{})
 		for range 3 {
-			done, err := g.Gate(t.Context())
+			done, err := g.Gate(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +154,7 @@ func TestMaxPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{queue: func(time.Duration) int { return 50 }}
 		g, _ := f.governor(t, "queue=20", Config{MaxPause: time.Minute})
-		_, err := g.Gate(t.Context())
+		_, err := g.Gate(t.Context(), "")
 		var busy *BusyError
 		if !errors.As(err, &busy) || busy.Error() != "the server was too busy for 1m0s: queue 50 above 20" {
 			t.Errorf("%v", err)
@@ -162,7 +164,7 @@ func TestMaxPause(t *testing.T) {
 		stop := errors.New("stop")
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(stop) })
 		began := time.Now()
-		if _, err := g.Gate(ctx); !errors.Is(err, stop) || time.Since(began) != 1500*time.Millisecond {
+		if _, err := g.Gate(ctx, ""); !errors.Is(err, stop) || time.Since(began) != 1500*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -180,7 +182,7 @@ func TestNoAnswer(t *testing.T) {
 			return "", nil
 		}
 		time.Sleep(5 * time.Second)
-		if _, err := g.Gate(t.Context()); err != nil || time.Since(f.start) != 8*time.Second {
+		if _, err := g.Gate(t.Context(), ""); err != nil || time.Since(f.start) != 8*time.Second {
 			t.Errorf("%v after %v", err, time.Since(f.start))
 		}
 		if _, why := g.Paused(); len(why) != 1 || !strings.Contains(why[0], "no answer to serverStatus: connection reset") || len(*lines) != 2 {
@@ -190,7 +192,7 @@ func TestNoAnswer(t *testing.T) {
 }
 
 func TestUnwatched(t *testing.T) {
-	denied := mongo.CommandError{Code: 13, Message: "not authorized"}
+	denied := mongo.CommandError{Code: 13, Message: "not authorized on admin to execute command { x: 1, lsid: 7 }"}
 	for _, c := range []struct {
 		name, hello string
 		other       func(string) (string, error)
@@ -202,19 +204,19 @@ func TestUnwatched(t *testing.T) {
 				return `{"cursor":{"firstBatch":[{"_id":"s1","waiting":3}]}}`, nil
 			}
 			return "", nil
-		}, []string{"lag, cache-dirty, cache-used, tickets: shards can't be asked through a mongos", "connections: the server does not say"}},
+		}, []string{"lag, cache-dirty, cache-used, tickets: only shards know, and none is watched: the router does not list them", "connections: the server does not say"}},
 		{"no rights on a mongos", `{"msg":"isdbgrid"}`, func(name string) (string, error) {
 			if name == "aggregate" {
 				return "", denied
 			}
 			return "", nil
-		}, []string{"queue: $currentOp is refused ((Unauthorized) not authorized)", "lag, cache-dirty, cache-used, tickets: shards", "connections: the server does not say"}},
+		}, []string{"queue: $currentOp is refused ((Unauthorized) not authorized on admin); the role clusterMonitor would help", "lag, cache-dirty, cache-used, tickets: only shards", "connections: the server does not say"}},
 		{"no rights on a set", `{"setName":"rs","lastWrite":{"lastWriteDate":{"$date":"2026-01-01T00:00:10Z"},"majorityWriteDate":{"$date":"2026-01-01T00:00:10Z"}}}`, func(name string) (string, error) {
 			if name != "isMaster" {
 				return "", denied
 			}
 			return "", nil
-		}, []string{"queue, cache-dirty, cache-used, tickets, connections: serverStatus is refused", "lag only of the majority of members: replSetGetStatus is refused"}},
+		}, []string{"queue, cache-dirty, cache-used, tickets, connections: serverStatus is refused", "lag of single members: replSetGetStatus is refused"}},
 	} {
 		denied.Name = "Unauthorized"
 		f := &fake{hello: c.hello, other: c.other, queue: func(time.Duration) int { return 0 }}
@@ -227,7 +229,7 @@ func TestUnwatched(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: %q", c.name, got)
 		}
-		if done, err := g.Gate(t.Context()); err != nil {
+		if done, err := g.Gate(t.Context(), ""); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else {
 			done()

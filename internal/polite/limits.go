@@ -50,15 +50,19 @@ type level struct {
 type Limits struct {
 	Threads int           // commands at a time at most, which the job has to keep; 0: no limit
 	Rest    time.Duration // between the end of a command and the next one
-	levels  [kinds]level
+	// RouterOnly leaves the shards behind a router alone: what the router tells of them is all that counts.
+	RouterOnly bool
+	levels     [kinds]level
 }
 
 // Words of a list of limits beside NAME=VALUE.
 const (
 	wordDefault = "default"
 	wordOff     = "off"
+	wordOn      = "on"
 	nameThreads = "threads"
 	nameRest    = "rest"
+	nameShards  = "shards"
 )
 
 // The list behind the word default, and that of a gentle run. A set without writes makes one of its own every ten seconds, so a
@@ -92,7 +96,7 @@ func Names() []string {
 	for _, k := range kindInfos {
 		names = append(names, k.name)
 	}
-	return append(names, nameThreads, nameRest)
+	return append(names, nameThreads, nameRest, nameShards)
 }
 
 // Watches reports whether a limit needs the server to be looked at.
@@ -111,9 +115,7 @@ func (l Limits) With(list string) (Limits, error) {
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
 		if item == wordDefault {
-			threads, rest := l.Threads, l.Rest
-			l = known(defaults)
-			l.Threads, l.Rest = threads, rest
+			l.levels = known(defaults).levels
 			continue
 		}
 		name, text, ok := strings.Cut(item, "=")
@@ -143,6 +145,12 @@ func (l *Limits) set(name, text string) error {
 			return errors.New("it is a time such as 500ms, or off")
 		}
 		l.Rest = d
+		return nil
+	case nameShards:
+		if !off && text != wordOn {
+			return errors.New("it is on, the default, or off: then no shard is asked by itself")
+		}
+		l.RouterOnly = off
 		return nil
 	}
 	for k, info := range kindInfos {
@@ -205,6 +213,9 @@ func (l Limits) String() string {
 	}
 	if l.Rest > 0 {
 		parts = append(parts, fmt.Sprintf("%s=%v", nameRest, l.Rest))
+	}
+	if l.RouterOnly {
+		parts = append(parts, nameShards+"="+wordOff)
 	}
 	return strings.Join(parts, ",")
 }

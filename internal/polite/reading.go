@@ -12,7 +12,7 @@ type measure struct {
 	known bool
 	value float64 // in the limit's unit; of tickets those that are free
 	whole float64 // of which value is a part, where that is of interest: tickets in all
-	of    string  // which member, shard or kind of ticket it is about; "" the server
+	of    string  // which member or kind of ticket it is about; "" the server
 }
 
 // reading is what one look at a server gave.
@@ -28,6 +28,27 @@ func (r *reading) raise(k kind, m measure) {
 	if !old.known || worse {
 		m.known = true
 		r[k] = m
+	}
+}
+
+// readings are what a look gave of each server: the one that is asked or the router by the name "", and shards.
+type readings map[string]*reading
+
+func (rs readings) of(name string) *reading {
+	if rs[name] == nil {
+		rs[name] = &reading{}
+	}
+	return rs[name]
+}
+
+// add keeps the worse of what two looks say of a server.
+func (rs readings) add(more readings) {
+	for name, r := range more {
+		for k, m := range r {
+			if m.known {
+				rs.of(name).raise(kind(k), m)
+			}
+		}
 	}
 }
 
@@ -176,7 +197,7 @@ func (l Limits) passed(r reading, h *held) (why []reason) {
 		limit := k.limit(v, m)
 		over := k.worse(m, limit)
 		if h[k] = over || h[k] && k.worse(m, limit*kindInfos[k].room); h[k] {
-			why = append(why, reason{kindInfos[k].name, k.text(m, v, over)})
+			why = append(why, reason{key: kindInfos[k].name, text: k.text(m, v, over)})
 		}
 	}
 	return why

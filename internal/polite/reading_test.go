@@ -35,7 +35,7 @@ func TestStatusShapes(t *testing.T) {
 		r.readStatus(doc(t, status))
 		var h held
 		want := "queue 21 above 20, dirty cache 17% above 15%, cache in use 96% above 95%, free write tickets 3 of 128 below 10%, connections in use 91% above 90%"
-		if got := texts(Default().passed(r, &h)); got != want {
+		if got := texts(Default().passed(r, &h), ""); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

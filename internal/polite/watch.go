@@ -2,13 +2,11 @@ package polite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/mongo"
 )
 
 // lookTimeout is how long a server may take to answer one question.
@@ -23,44 +21,63 @@ type watcher struct {
 	want    Limits
 	sources []source
 	delays  map[int64]float64
+	first   readings // of the look that found out what can be watched
+	asked   string   // last
 	notes   []string // what can't be watched, and why
+	alone   string   // why a router's watcher is the only one; "" it is not
+
+	// Of a shard.
+	shard string
+	host  string
+	login error  // why it is asked without a login
+	end   func() // the connection; nil: there is none
 }
+
+// watches reports whether there is something to ask.
+func (w *watcher) watches() bool { return len(w.sources) > 0 }
 
 // source is a question, and how to read its answer.
 type source struct {
 	name  string
 	kinds []kind // that the answer tells
 	cmd   bson.D
-	read  func(*reading, bson.Raw)
+	read  func(readings, bson.Raw)
 }
 
-// Commands are what a governor of these limits asks a server, all of which only read: the first ones once.
+// as is a source's read function that is about one server.
+func as(name string, read func(*reading, bson.Raw)) func(readings, bson.Raw) {
+	return func(rs readings, raw bson.Raw) { read(rs.of(name), raw) }
+}
+
+// Commands are what a governor of these limits asks a server, all of which only read: the first ones once. A shard is asked what a
+// member of a replica set is.
 func (l Limits) Commands(mongos, set bool) []bson.D {
 	list := []bson.D{{{Key: "isMaster", Value: 1}}}
 	if set && l.any(lag) {
 		list = append(list, bson.D{{Key: "replSetGetConfig", Value: 1}})
 	}
-	for _, s := range l.sources(mongos, set, nil) {
+	for _, s := range l.sources("", mongos, set, nil) {
 		list = append(list, s.cmd)
 	}
 	return list
 }
 
-func (l Limits) sources(mongos, set bool, delays map[int64]float64) []source {
+func (l Limits) sources(of string, mongos, set bool, delays map[int64]float64) []source {
 	var list []source
-	add := func(name string, cmd bson.D, read func(*reading, bson.Raw), tells ...kind) {
+	add := func(name string, cmd bson.D, read func(readings, bson.Raw), tells ...kind) {
 		if l.any(tells...) {
 			list = append(list, source{name, tells, cmd, read})
 		}
 	}
 	if mongos {
-		add("serverStatus", statusCommand, (*reading).readStatus, connections)
-		add("$currentOp", waitingCommand, (*reading).readWaiting, queue)
+		add("serverStatus", statusCommand, as(of, (*reading).readStatus), connections)
+		add("$currentOp", waitingCommand, readings.readWaiting, queue)
 	} else {
-		add("serverStatus", statusCommand, (*reading).readStatus, queue, cacheDirty, cacheUsed, tickets, connections)
+		add("serverStatus", statusCommand, as(of, (*reading).readStatus), queue, cacheDirty, cacheUsed, tickets, connections)
 	}
 	if set {
-		add("replSetGetStatus", bson.D{{Key: "replSetGetStatus", Value: 1}}, func(r *reading, raw bson.Raw) { r.readMembers(raw, delays) }, lag)
+		members := func(r *reading, raw bson.Raw) { r.readMembers(raw, delays) }
+		add("replSetGetStatus", bson.D{{Key: "replSetGetStatus", Value: 1}}, as(of, members), lag)
 	}
 	return list
 }
@@ -93,8 +110,8 @@ var waitingCommand = bson.D{
 	{Key: "cursor", Value: bson.D{}},
 }
 
-func (r *reading) readWaiting(raw bson.Raw) {
-	r.raise(queue, measure{})
+func (rs readings) readWaiting(raw bson.Raw) {
+	rs.of("").raise(queue, measure{})
 	list, _ := raw.Lookup("cursor", "firstBatch").ArrayOK()
 	values, err := list.Values()
 	if err != nil {
@@ -104,59 +121,53 @@ func (r *reading) readWaiting(raw bson.Raw) {
 		if d, ok := v.DocumentOK(); ok {
 			n, _ := number(d, "waiting")
 			shard, _ := d.Lookup("_id").StringValueOK()
-			r.raise(queue, measure{value: n, of: strings.TrimSpace("shard " + shard)})
+			rs.of(shard).raise(queue, measure{value: n})
 		}
 	}
 }
 
-// newWatcher finds out what can be watched, by looking once.
-func newWatcher(ctx context.Context, ask ask, want Limits) (*watcher, reading, error) {
-	w := &watcher{ask: ask, want: want}
-	if !want.Watches() {
-		return w, reading{}, nil
+// open finds out what can be watched, by looking once.
+func (w *watcher) open(ctx context.Context) error {
+	if !w.want.Watches() {
+		return nil
 	}
-	hello, err := ask(ctx, bson.D{{Key: "isMaster", Value: 1}})
+	hello, err := w.ask(ctx, bson.D{{Key: "isMaster", Value: 1}})
 	if err != nil {
-		return nil, reading{}, fmt.Errorf("isMaster: %w", err)
+		return fmt.Errorf("isMaster: %w", err)
 	}
 	msg, _ := hello.Lookup("msg").StringValueOK()
 	mongos := msg == "isdbgrid"
 	name, _ := hello.Lookup("setName").StringValueOK()
 	set := name != ""
-	if want.any(lag) && set {
-		if raw, err := ask(ctx, bson.D{{Key: "replSetGetConfig", Value: 1}}); err == nil {
+	if w.want.any(lag) && set {
+		if raw, err := w.ask(ctx, bson.D{{Key: "replSetGetConfig", Value: 1}}); err == nil {
 			w.delays = readDelays(raw)
 		} else if !refused(err) {
-			return nil, reading{}, fmt.Errorf("replSetGetConfig: %w", err)
+			return fmt.Errorf("replSetGetConfig: %w", err)
 		}
 	}
-	var r reading
-	var noted [kinds]bool
-	for _, s := range want.sources(mongos, set, w.delays) {
-		raw, err := ask(ctx, s.cmd)
+	w.first = readings{}
+	var lost refusals
+	for _, s := range w.want.sources(w.shard, mongos, set, w.delays) {
+		raw, err := w.ask(ctx, s.cmd)
 		switch {
 		case err == nil:
-			s.read(&r, raw)
+			s.read(w.first, raw)
 		case !refused(err):
-			return nil, reading{}, fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		case s.name == "replSetGetStatus":
-			w.note("lag only of the majority of members: %s is refused (%v)", s.name, err)
-			s = source{"isMaster", s.kinds, bson.D{{Key: "isMaster", Value: 1}}, (*reading).readLastWrite}
-			s.read(&r, hello)
+			lost.add(w.want, "lag of single members", s, err)
+			s = source{"isMaster", s.kinds, bson.D{{Key: "isMaster", Value: 1}}, as(w.shard, (*reading).readLastWrite)}
+			s.read(w.first, hello)
 		default:
-			var names []string
-			for _, k := range s.kinds {
-				if noted[k] = true; want.levels[k].on {
-					names = append(names, kindInfos[k].name)
-				}
-			}
-			w.note("%s: %s is refused (%v)", strings.Join(names, ", "), s.name, err)
+			lost.add(w.want, "", s, err)
 			continue
 		}
 		w.sources = append(w.sources, s)
 	}
-	w.missing(r, noted, mongos, set)
-	return w, r, nil
+	w.notes = append(w.notes, lost.notes(w)...)
+	w.missing(lost.noted, mongos, set)
+	return nil
 }
 
 func (w *watcher) note(format string, args ...any) {
@@ -164,17 +175,17 @@ func (w *watcher) note(format string, args ...any) {
 }
 
 // missing notes the limits of which the first look said nothing.
-func (w *watcher) missing(r reading, noted [kinds]bool, mongos, set bool) {
+func (w *watcher) missing(noted [kinds]bool, mongos, set bool) {
 	of := map[string][]string{}
 	var order []string
 	for k, v := range w.want.levels {
-		if !v.on || noted[k] || r[k].known {
+		if !v.on || noted[k] || w.first.of(w.shard)[k].known {
 			continue
 		}
 		why := "the server does not say"
 		switch {
 		case mongos && kind(k) != queue && kind(k) != connections:
-			why = "shards can't be asked through a mongos"
+			why = "only shards know, and none is watched" + w.alone
 		case kind(k) == lag && !set:
 			why = "there is no replica set"
 		}
@@ -189,25 +200,17 @@ func (w *watcher) missing(r reading, noted [kinds]bool, mongos, set bool) {
 }
 
 // look asks all that can be asked.
-func (w *watcher) look(ctx context.Context) (reading, error) {
+func (w *watcher) look(ctx context.Context) (readings, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	var r reading
+	rs := readings{}
 	for _, s := range w.sources {
+		w.asked = s.name
 		raw, err := w.ask(ctx, s.cmd)
 		if err != nil {
-			return r, fmt.Errorf("%s: %w", s.name, err)
+			return rs, err
 		}
-		s.read(&r, raw)
+		s.read(rs, raw)
 	}
-	return r, nil
-}
-
-// refused reports whether the server answered, and said no.
-func refused(err error) bool {
-	var ce mongo.CommandError
-	if !errors.As(err, &ce) || mongo.IsNetworkError(err) {
-		return false
-	}
-	return !ce.HasErrorLabel("RetryableWriteError") && !ce.HasErrorLabel("TransientTransactionError")
+	return rs, nil
 }

@@ -24,7 +24,7 @@ func (e *UnreachableError) Error() string {
 		return fmt.Sprintf("the DNS has no servers for %s: it was asked for %s: %s; check the name and the network, or list the servers in --uri: mongodb://host1,host2",
 			e.Address, dns.Name, dns.Err)
 	}
-	why, hint := reason(e.Err), "check that it runs and that --uri is right, or leave --uri out to use the embedded engine"
+	why, hint := Reason(e.Err), "check that it runs and that --uri is right, or leave --uri out to use the embedded engine"
 	switch {
 	case strings.Contains(why, "tls:") || strings.Contains(why, "x509:"):
 		hint = tlsHint(why)
@@ -115,8 +115,8 @@ func (e *URIError) Error() string {
 
 func (e *URIError) Unwrap() error { return e.Err }
 
-// reason is the shortest text that says why no server was selected.
-func reason(err error) string {
+// Reason is the shortest text that says why no server was selected.
+func Reason(err error) string {
 	text := err.Error()
 	if strings.Contains(text, "RSSecondary") && !strings.Contains(text, "RSPrimary") && !strings.Contains(text, "Last error: ") {
 		return "No primary among the members that answered"
@@ -131,7 +131,13 @@ func reason(err error) string {
 		last, _, _ = strings.Cut(last, " }")
 		return plainReason(last)
 	}
-	return text
+	switch _, servers, ok := strings.Cut(text, "Servers: ["); {
+	case !ok:
+		return text
+	case strings.HasPrefix(servers, "]"):
+		return "what answers there is no member of that replica set"
+	}
+	return "no answer"
 }
 
 // inDriver is what the driver puts before an error of a connection.

@@ -13,8 +13,8 @@ import (
 var loadDocs = flag.Int("load-docs", 2_000_000, "documents of BenchmarkLoadIndexed")
 
 // BenchmarkLoadIndexed loads into a collection that has an index in whose order the documents do not come. Beside the time
-// it gives the CPU time of the whole process, what is written to tables, by flushes and by compactions, and the share of the time for which
-// writers wait for room: figures that tell on a busy machine how the cost of a document grows with -load-docs.
+// it gives the CPU time of the whole process and what is written to tables, by flushes and by compactions: figures that tell on a busy machine
+// how the cost of a document grows with -load-docs.
 func BenchmarkLoadIndexed(b *testing.B) {
 	n := *loadDocs
 	for range b.N {

@@ -36,23 +36,29 @@ func opAdd(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 	return s.result(st), nil
 }
 
+// sumAsDate rounds a sum of milliseconds to a date as MongoDB's two-double sum does: the sum to the nearest whole
+// number, then what that left over. Halves so end at the lower one of two positive neighbours.
 func sumAsDate(st *state, s *Sum) (bsonx.Value, error) {
-	if s.rank <= rankInt64 {
+	overflow := errf(15, "date overflow in $add")
+	switch {
+	case s.rank <= rankInt64:
 		if n, ok := s.int64(); ok {
 			return st.date(n), nil
 		}
-		return missing, errf(15, "date overflow in $add")
-	}
-	v := s.result(st)
-	f := float(v)
-	if math.IsNaN(f) || math.Abs(f) >= 0x1p63 {
-		return missing, errf(15, "date overflow in $add")
-	}
-	if s.rank == rankDecimal {
-		n, _ := v.TruncInt64()
+		return missing, overflow
+	case s.rank == rankDecimal:
+		n, err := quantize(s.decimal(), 0, apd.RoundHalfEven).Int64()
+		if err != nil {
+			return missing, overflow
+		}
 		return st.date(n), nil
 	}
-	return st.date(int64(math.Round(f))), nil
+	hi, lo := s.parts()
+	if math.IsNaN(hi) || math.Abs(hi) >= 0x1p63 {
+		return missing, overflow
+	}
+	n := math.Round(hi)
+	return st.date(int64(n) + int64(math.Round(hi-n+lo))), nil
 }
 
 func opSubtract(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
@@ -69,15 +75,25 @@ func opSubtract(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 		}
 		return st.i64(n), nil
 	case l.Type == tDate && isNumber(r.Type):
-		var s Sum
-		s.AddInt(l.Int64())
-		neg := subtract(st, bsonx.Int32(0), r)
-		s.Add(neg)
-		return sumAsDate(st, &s)
+		return dateMinus(st, l.Int64(), r)
 	case l.Type == tDate:
 		return missing, errf(16613, "can't $subtract %s from Date", typeName(r))
 	}
 	return missing, errf(16556, "can't $subtract %s from %s", typeName(r), typeName(l))
+}
+
+// dateMinus takes a number of milliseconds off a date: a double is cut to a whole number, a decimal rounded.
+func dateMinus(st *state, ms int64, r bsonx.Value) (bsonx.Value, error) {
+	n, ok := r.TruncInt64()
+	if r.Type == tDecimal {
+		var err error
+		n, err = quantize(readDecimal(r), 0, apd.RoundHalfEven).Int64()
+		ok = err == nil
+	}
+	if f := float(r); !ok || math.IsNaN(f) || math.Abs(f) >= 0x1p63 {
+		return missing, errf(15, "date overflow in $subtract")
+	}
+	return st.date(ms - n), nil
 }
 
 func subtract(st *state, l, r bsonx.Value) bsonx.Value {
@@ -99,23 +115,17 @@ func subtract(st *state, l, r bsonx.Value) bsonx.Value {
 	return st.i64(n)
 }
 
-func opMultiply(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+func opMultiply(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 	acc := st.i32(1)
-	isNull := false
 	for _, v := range a {
 		switch {
 		case isNumber(v.Type):
-			if !isNull {
-				acc = multiply(st, acc, v)
-			}
+			acc = multiply(st, acc, v)
 		case nullish(v):
-			isNull = true
+			return null, nil
 		default:
 			return missing, errf(16555, "$multiply only supports numeric types, not %s", typeName(v))
 		}
-	}
-	if isNull {
-		return null, nil
 	}
 	return acc, nil
 }
@@ -182,8 +192,11 @@ func opMod(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 	if y == 0 {
 		return missing, errf(16610, "can't $mod by zero")
 	}
-	if t == tDouble {
+	if _, ok := whole32(r); l.Type == tDouble || r.Type == tDouble && !ok {
 		return st.f64(math.Mod(float(l), y)), nil
+	}
+	if r.Type == tDouble { // a whole double leaves whole numbers whole
+		t, r = l.Type, bsonx.Int64(int64(y))
 	}
 	m := int64(0)
 	if d := integer(r); d != -1 { // the smallest int64 % -1

@@ -87,7 +87,7 @@ func TestLogic(t *testing.T) {
 		{expr: `{"$and": [1, "$s"]}`, want: `true`},
 		{expr: `{"$and": []}`, want: `true`},
 		{expr: `{"$or": [0, null]}`, want: `false`},
-		{expr: `{"$or": [1, {"$divide": [1, 0]}]}`, want: `true`},
+		{expr: `{"$or": [1, {"$divide": ["$i", 0]}]}`, want: `true`},
 		{expr: `{"$not": ["$b"]}`, want: `true`},
 		{expr: `{"$cond": [{"$gt": ["$i", 3]}, "big", "small"]}`, want: `"big"`},
 		{expr: `{"$cond": {"if": "$nope", "then": 1, "else": 2}}`, want: `2`},

@@ -210,6 +210,22 @@ func bounds(name string, a []bsonx.Value) (lo, hi int64, err error) {
 	return lo, hi, nil
 }
 
+// parseIndexOfArray tells a constant that is no array, when the rest is not constant: that has a code of its own.
+func parseIndexOfArray(c *compiler, name string, arg bsonx.Value) (node, error) {
+	args, err := c.args(name, arg, 2, 4)
+	if err != nil {
+		return nil, err
+	}
+	if in, ok := args[0].(*constNode); ok && !nullish(in.v) && in.v.Type != tArray {
+		for _, a := range args[1:] {
+			if _, ok := a.(*constNode); !ok {
+				return nil, errf(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(in.v))
+			}
+		}
+	}
+	return &callNode{name: name, fn: opIndexOfArray, args: args}, nil
+}
+
 func opIndexOfArray(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 	if nullish(a[0]) {
 		return null, nil

@@ -81,10 +81,9 @@ func (c *compiler) loop(name string, f map[string]bsonx.Value, body bsonx.Value)
 	}
 	as := "this"
 	if v, ok := f["as"]; ok {
-		if v.Type != tString {
-			return nil, errf(10065, "invalid parameter: expected a string (as)")
+		if as = ""; v.Type == tString {
+			as = v.Str()
 		}
-		as = v.Str()
 		if err := CheckVarName(as); err != nil {
 			return nil, err
 		}

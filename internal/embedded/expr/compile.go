@@ -59,7 +59,7 @@ func (c *compiler) array(v bsonx.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.folded(&arrayNode{vals}), nil
+	return c.folded(&arrayNode{vals})
 }
 
 func (c *compiler) list(v bsonx.Value) ([]node, error) {
@@ -103,7 +103,7 @@ func (c *compiler) object(d bsonx.Doc) (node, error) {
 		}
 		o.names, o.vals = append(o.names, name), append(o.vals, n)
 	}
-	return c.folded(o), nil
+	return c.folded(o)
 }
 
 func (c *compiler) operator(name string, arg bsonx.Value) (node, error) {
@@ -119,7 +119,7 @@ func (c *compiler) operator(name string, arg bsonx.Value) (node, error) {
 		if err != nil || o.impure {
 			return n, err
 		}
-		return c.folded(n), nil
+		return c.folded(n)
 	}
 	args, err := c.args(name, arg, o.min, o.max)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *compiler) operator(name string, arg bsonx.Value) (node, error) {
 	if o.impure {
 		return n, nil
 	}
-	return c.folded(n), nil
+	return c.folded(n)
 }
 
 // args compiles an operator's argument list: an array, or one value standing for a list of one.
@@ -158,26 +158,31 @@ func (c *compiler) args(name string, arg bsonx.Value, lo, hi int) ([]node, error
 	return args, nil
 }
 
-// folded evaluates a node all of whose children are constants. One that fails stays: whether it
-// is ever reached is known only when evaluating.
-func (c *compiler) folded(n node) node {
+// folded evaluates a node all of whose children are constants. An operator that fails then fails the pipeline,
+// whether or not a document would ever reach it, as MongoDB's optimizer does; what only binds or chooses
+// ($let, $map, $switch) stays for the documents.
+func (c *compiler) folded(n node) (node, error) {
 	if !c.fold {
-		return n
+		return n, nil
 	}
 	for _, k := range n.kids() {
 		if k == nil {
 			continue
 		}
 		if _, ok := k.(*constNode); !ok {
-			return n
+			return n, nil
 		}
 	}
 	st := &state{vars: make([]bsonx.Value, c.prog.slots)}
 	v, err := n.eval(st)
-	if err != nil {
-		return n
+	if err == nil {
+		return &constNode{v.Clone()}, nil
 	}
-	return &constNode{v.Clone()}
+	switch n.(type) {
+	case *callNode, *convertNode:
+		return nil, err
+	}
+	return n, nil
 }
 
 // bind makes a variable for the parts compiled until the returned function is called.
@@ -207,7 +212,9 @@ func (c *compiler) fieldPath(s string) (node, error) {
 	var parts []string
 	if dotted {
 		var err error
-		if parts, err = SplitPath(rest); err != nil {
+		if parts, err = SplitPath(name + "." + rest); err == nil {
+			parts = parts[1:]
+		} else {
 			return nil, err
 		}
 	}

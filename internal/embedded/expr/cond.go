@@ -73,7 +73,7 @@ func parseIfNull(c *compiler, name string, arg bsonx.Value) (node, error) {
 		return nil, err
 	}
 	if len(args) < 2 {
-		return nil, errf(1257300, "$ifNull needs at least two arguments, had: %d", len(args))
+		return nil, errf(16020, "Expression $ifNull takes at least 2 arguments. %d were passed in.", len(args))
 	}
 	return &ifNullNode{args}, nil
 }

@@ -21,13 +21,23 @@ func opIsNumber(_ *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 }
 
 // convertTo makes $toInt and its like.
-func convertTo(t bsonx.Type) function {
-	return func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+func convertTo(t bsonx.Type) op {
+	fn := func(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
 		if nullish(a[0]) {
 			return null, nil
 		}
 		return convert(st, a[0], t)
 	}
+	return op{parse: func(c *compiler, name string, arg bsonx.Value) (node, error) {
+		if arg.Type == tArray && bsonx.Doc(arg.Data).Len() != 1 {
+			return nil, errf(50723, "%s requires a single argument, got %d", name, bsonx.Doc(arg.Data).Len())
+		}
+		args, err := c.args(name, arg, 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		return &callNode{name: name, fn: fn, args: args}, nil
+	}}
 }
 
 type convertNode struct{ input, to, onError, onNull node }
@@ -45,6 +55,12 @@ func (n *convertNode) eval(st *state) (bsonx.Value, error) {
 	if err != nil {
 		return missing, err
 	}
+	var t bsonx.Type
+	if !nullish(to) {
+		if t, err = convertTarget(to); err != nil {
+			return missing, err
+		}
+	}
 	if nullish(in) {
 		if n.onNull != nil {
 			return n.onNull.eval(st)
@@ -53,10 +69,6 @@ func (n *convertNode) eval(st *state) (bsonx.Value, error) {
 	}
 	if nullish(to) {
 		return null, nil
-	}
-	t, err := convertTarget(to)
-	if err != nil {
-		return missing, err
 	}
 	v, err := convert(st, in, t)
 	if err != nil && n.onError != nil && mongoerr.CodeOf(err) == mongoerr.ConversionFailure {
@@ -77,7 +89,7 @@ func convertTarget(to bsonx.Value) (bsonx.Type, error) {
 		return 0, errf(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", typeName(to))
 	}
 	n, ok := whole32(to)
-	if !ok || n < -1 || n > 127 {
+	if !ok || n < -1 || n > 19 && n != 127 {
 		return 0, errf(mongoerr.FailedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: %s", to)
 	}
 	return bsonx.Type(uint8(n)), nil
@@ -106,10 +118,13 @@ func unsupported(v bsonx.Value, t bsonx.Type) error {
 
 // convert changes a value's type; v is not null.
 func convert(st *state, v bsonx.Value, t bsonx.Type) (bsonx.Value, error) {
-	if v.Type == t {
-		return v, nil
-	}
 	switch t {
+	case v.Type:
+		switch t {
+		case tDouble, tString, tObjectID, tBool, tDate, tInt32, tInt64, tDecimal:
+			return v, nil
+		}
+		return missing, unsupported(v, t)
 	case tDouble:
 		return convertDouble(st, v)
 	case tString:
@@ -179,7 +194,7 @@ func convertInt(st *state, v bsonx.Value, t bsonx.Type) (bsonx.Value, error) {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			return missing, failed("Attempt to convert %s value to integer type", formatFloat(f))
 		}
-		if f = math.Trunc(f); f < -0x1p63 || f >= 0x1p63 {
+		if t == tInt32 && (f < math.MinInt32 || f > math.MaxInt32) || f < -0x1p63 || f >= 0x1p63 {
 			return missing, failed("Conversion would overflow target type")
 		}
 		n = int64(f)

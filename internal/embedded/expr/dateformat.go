@@ -8,17 +8,19 @@ import (
 	"mrbench/internal/embedded/bsonx"
 )
 
-const (
-	formatUTC   = "%Y-%m-%dT%H:%M:%S.%LZ"
-	formatLocal = "%Y-%m-%dT%H:%M:%S.%L"
-)
+// formatUTC is what $dateToString prints when no format is given, for every zone.
+const formatUTC = "%Y-%m-%dT%H:%M:%S.%LZ"
 
 func dateToString() op {
 	o := named{
 		notObject: 18629, unknown: 18534,
 		params: []param{{"date", 18628}, {"format", 0}, {"timezone", 0}, {"onNull", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
-			if a[1].Type != tAbsent && !nullish(a[1]) && a[1].Type != tString {
+			if a[1].Type == tString {
+				if _, err := formatDate(a[1].Str(), time.Unix(0, 0).UTC()); err != nil {
+					return missing, err
+				}
+			} else if a[1].Type != tAbsent && !nullish(a[1]) {
 				return missing, errf(18533, "$dateToString requires that 'format' be a string, found: %s", typeName(a[1]))
 			}
 			loc, ok, err := st.zone(a[2])
@@ -39,11 +41,8 @@ func dateToString() op {
 				return missing, err
 			}
 			format := formatUTC
-			switch {
-			case a[1].Type == tString:
+			if a[1].Type == tString {
 				format = a[1].Str()
-			case a[2].Type != tAbsent && loc != time.UTC:
-				format = formatLocal
 			}
 			s, err := formatDate(format, time.UnixMilli(ms).In(loc))
 			if err != nil {

@@ -13,20 +13,23 @@ func dateFromString() op {
 		notObject: 40540, unknown: 40541,
 		params: []param{{"dateString", 40542}, {"format", 0}, {"timezone", 0}, {"onError", 0}, {"onNull", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+			if err := checkDateFormat(a[1]); err != nil {
+				return missing, err
+			}
+			loc, ok, err := st.zone(a[2])
+			if err != nil {
+				return missing, err
+			}
 			if nullish(a[0]) {
 				if a[4].Type != tAbsent {
 					return a[4], nil
 				}
 				return null, nil
 			}
-			loc, ok, err := st.zone(a[2])
-			if err != nil {
-				return missing, err
-			}
 			if !ok || a[1].Type != tAbsent && nullish(a[1]) {
 				return null, nil
 			}
-			ms, err := stringToDate(a[0], a[1], a[2].Type != tAbsent, loc)
+			ms, err := stringToDate(a[0], a[1], a[2].Type != tAbsent && loc != time.UTC, loc)
 			if err != nil {
 				if a[3].Type != tAbsent && mongoerr.CodeOf(err) == mongoerr.ConversionFailure {
 					return a[3], nil
@@ -39,15 +42,35 @@ func dateFromString() op {
 	return o.op()
 }
 
+// checkDateFormat refuses a format that could fit no text; null is for the caller.
+func checkDateFormat(v bsonx.Value) error {
+	if v.Type == tAbsent || nullish(v) {
+		return nil
+	}
+	if v.Type != tString {
+		return errf(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(v), v)
+	}
+	format := v.StrBytes()
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		if i++; i == len(format) {
+			return errf(18535, "Unmatched '%%' at end of format string")
+		}
+		if strings.IndexByte("dGHjLmMSuUVYzZbB%", format[i]) < 0 {
+			return errf(18536, "Invalid format character '%%%c' in format string", format[i])
+		}
+	}
+	return nil
+}
+
 func stringToDate(s, format bsonx.Value, zoned bool, loc *time.Location) (int64, error) {
 	if s.Type != tString {
 		return 0, errf(mongoerr.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s), s)
 	}
 	f := ""
-	if format.Type != tAbsent {
-		if format.Type != tString {
-			return 0, errf(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(format), format)
-		}
+	if format.Type == tString {
 		f = format.Str()
 	}
 	if !zoned {
@@ -123,14 +146,9 @@ func parseWithFormat(s, format string, loc *time.Location) (int64, error) {
 			rest = rest[1:]
 			continue
 		}
-		if i++; i == len(format) {
-			return 0, errf(18535, "Unmatched '%%' at end of format string")
-		}
+		i++ // checkDateFormat has seen that there is one
 		ok := false
 		if rest, ok = f.take(format[i], rest); !ok {
-			if !strings.ContainsRune("dGHjLmMSuUVYzZbB%", rune(format[i])) {
-				return 0, errf(18536, "Invalid format character '%%%c' in format string", format[i])
-			}
 			return 0, failed("Error parsing date string '%s' with format '%s'", s, format)
 		}
 	}
@@ -229,7 +247,11 @@ func (f *dateFields) date(s string, loc *time.Location) (int64, error) {
 	if j, ok := f.n['j']; ok {
 		return time.Date(y, 1, j, h, m, sec, ms*1e6, loc).UnixMilli(), nil
 	}
-	month, day := f.or('m', 1), f.or('d', 1)
+	month, hasMonth := f.n['m']
+	day, hasDay := f.n['d']
+	if !hasMonth || !hasDay {
+		return 0, failed("an incomplete date/time string has been found, with elements missing: \"%s\"", s)
+	}
 	if month < 1 || month > 12 || day < 1 || day > daysIn(y, month) {
 		return 0, failed("Error parsing date string '%s'; invalid date", s)
 	}

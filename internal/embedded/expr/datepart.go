@@ -9,13 +9,16 @@ import (
 // datePart makes an operator that reads one part of a date; it takes a date or
 // {date, timezone}.
 func datePart(part func(st *state, t time.Time) bsonx.Value) op {
-	fn := func(st *state, _ string, a []bsonx.Value) (bsonx.Value, error) {
+	fn := func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 		if nullish(a[0]) {
 			return null, nil
 		}
 		ms, err := millis(a[0])
 		if err != nil {
 			return missing, err
+		}
+		if t := a[1].Type; t != tAbsent && t != tString && !nullish(a[1]) {
+			return missing, errf(40533, "%s requires a string for the timezone argument, but was given a %s", name, typeName(a[1]))
 		}
 		loc, ok, err := st.zone(a[1])
 		if err != nil || !ok {
@@ -25,7 +28,7 @@ func datePart(part func(st *state, t time.Time) bsonx.Value) op {
 	}
 	return op{parse: func(c *compiler, name string, arg bsonx.Value) (node, error) {
 		if arg.Type == tDoc {
-			if it := arg.Elems(); it.Next() && len(it.Name()) > 0 && it.Name()[0] != '$' {
+			if it := arg.Elems(); !it.Next() || len(it.Name()) == 0 || it.Name()[0] != '$' {
 				args, err := c.named(name, arg, 40535, []param{{"date", 40539}, {"timezone", 0}})
 				if err != nil {
 					return nil, err

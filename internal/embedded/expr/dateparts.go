@@ -11,8 +11,9 @@ func dateToParts() op {
 		notObject: 40524, unknown: 40520,
 		params: []param{{"date", 40522}, {"timezone", 0}, {"iso8601", 0}},
 		fn: func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
-			if nullish(a[0]) {
-				return null, nil
+			loc, ok, err := st.zone(a[1])
+			if err != nil || !ok {
+				return null, err
 			}
 			iso := false
 			if a[2].Type != tAbsent {
@@ -24,9 +25,8 @@ func dateToParts() op {
 				}
 				iso = a[2].Bool()
 			}
-			loc, ok, err := st.zone(a[1])
-			if err != nil || !ok {
-				return null, err
+			if nullish(a[0]) {
+				return null, nil
 			}
 			ms, err := millis(a[0])
 			if err != nil {
@@ -98,8 +98,8 @@ func dateFromParts() op {
 				if !isNumber(v.Type) || !ok {
 					return missing, errf(40515, "'%s' must evaluate to an integer, found %s with value %s", params[i].name, typeName(v), v)
 				}
-				if (i == partYear || i == partISOYear) && (k < 1 || k > 9999) {
-					return missing, errf(40523, "'%s' must evaluate to an integer in the range 1 to 9999, found %d", params[i].name, k)
+				if (i == partYear || i == partISOYear) && (k < 0 || k > 9999) {
+					return missing, errf(40523, "'%s' must evaluate to an integer in the range 0 to 9999, found %d", params[i].name, k)
 				}
 				if i < partHour && (k < -32768 || k > 32767) || k < -1<<40 || k > 1<<40 {
 					return missing, errf(31034, "'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not", params[i].name, k)
@@ -131,10 +131,11 @@ func dateFromParts() op {
 		if args[partYear] == nil && args[partISOYear] == nil {
 			return nil, errf(40516, "$dateFromParts requires either 'year' or 'isoWeekYear' to be present")
 		}
-		plain := args[partYear] != nil || args[partMonth] != nil || args[partDay] != nil
-		iso := args[partISOYear] != nil || args[partISOWeek] != nil || args[partISODay] != nil
-		if plain && iso {
+		if args[partYear] != nil && (args[partISOYear] != nil || args[partISOWeek] != nil || args[partISODay] != nil) {
 			return nil, errf(40489, "$dateFromParts does not allow mixing natural dates with ISO dates")
+		}
+		if args[partISOYear] != nil && (args[partMonth] != nil || args[partDay] != nil) {
+			return nil, errf(40525, "$dateFromParts does not allow mixing ISO dates with natural dates")
 		}
 		return &callNode{name: name, fn: fn, args: args}, nil
 	}}

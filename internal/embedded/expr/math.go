@@ -52,10 +52,33 @@ func rounder(f func(float64) float64, mode apd.Rounder) function {
 		case tDouble:
 			return st.f64(f(v.Double())), nil
 		case tDecimal:
-			return st.decimal(quantize(readDecimal(v), 0, mode)), nil
+			return st.decimal(wholeDecimal(readDecimal(v), mode)), nil
 		}
 		return v, nil
 	}
+}
+
+// wholeDecimal rounds d to a whole number written without an exponent. As in IEEE 754, what needs more than 34
+// digits for that, and infinity, become NaN.
+func wholeDecimal(d *apd.Decimal, mode apd.Rounder) *apd.Decimal {
+	nan := &apd.Decimal{Form: apd.NaN}
+	if d.Form != apd.Finite {
+		return nan
+	}
+	if d.Exponent <= 0 || d.Coeff.Sign() == 0 {
+		d = quantize(d, 0, mode)
+		d.Exponent = 0
+		return d
+	}
+	if d.NumDigits()+int64(d.Exponent) > 34 {
+		return nan
+	}
+	r := new(apd.Decimal)
+	ctx := apd.Context{Precision: 34, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent}
+	if _, err := ctx.Quantize(r, d, 0); err != nil {
+		return nan
+	}
+	return r
 }
 
 // quantize rounds d to that many decimal places; a number with fewer stays as it is.
@@ -103,6 +126,9 @@ func roundPlaces(mode apd.Rounder) function {
 func roundTo(st *state, v bsonx.Value, places int32, mode apd.Rounder) (bsonx.Value, error) {
 	switch v.Type {
 	case tDecimal:
+		if places == 0 {
+			return st.decimal(wholeDecimal(readDecimal(v), mode)), nil
+		}
 		return st.decimal(quantize(readDecimal(v), places, mode)), nil
 	case tDouble:
 		f := v.Double()
@@ -154,7 +180,11 @@ func real(f func(float64) float64, dec func(c *apd.Context, d, x *apd.Decimal) (
 		if dec != nil && in.Form == apd.Finite {
 			d := new(apd.Decimal)
 			if _, err := dec(decimalContext(), d, in); err == nil {
-				trimQuotient(d)
+				if name == "$sqrt" {
+					trimRoot(d, in)
+				} else {
+					trimQuotient(d)
+				}
 				return st.decimal(d), nil
 			}
 		}
@@ -266,7 +296,7 @@ func opPow(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 	case tDecimal:
 		d := new(apd.Decimal)
 		if _, err := decimalContext().Pow(d, toDecimal(b), toDecimal(e)); err == nil {
-			return st.decimal(d), nil
+			return st.decimal(fullDigits(d)), nil
 		}
 		return st.decimal(decimalOfFloat(math.Pow(float(b), float(e)), 34)), nil
 	case tDouble:
@@ -280,6 +310,23 @@ func opPow(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 		return st.intOrLong(n), nil
 	}
 	return st.i64(n), nil
+}
+
+// fullDigits writes a power with all 34 digits, as MongoDB does.
+func fullDigits(d *apd.Decimal) *apd.Decimal {
+	if d.Form != apd.Finite {
+		return d
+	}
+	if d.Coeff.Sign() == 0 {
+		d.Exponent = minDecExp
+		return d
+	}
+	n := min(int64(34)-d.NumDigits(), int64(d.Exponent)-minDecExp)
+	if n > 0 {
+		d.Coeff.Mul(&d.Coeff, new(apd.BigInt).Exp(apd.NewBigInt(10), apd.NewBigInt(n), nil))
+		d.Exponent -= int32(n)
+	}
+	return d
 }
 
 // intPow is exact, or not ok when the result is no int64.

@@ -52,6 +52,9 @@ func opSetIntersection(st *state, name string, a []bsonx.Value) (bsonx.Value, er
 			keep = set
 			continue
 		}
+		if len(keep) > len(set) { // the elements are those of the smaller set
+			keep, set = set, keep
+		}
 		keep = slices.DeleteFunc(keep, func(v bsonx.Value) bool { return !has(set, v) })
 	}
 	return st.array(keep), nil
@@ -97,6 +100,29 @@ func opSetEquals(_ *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 		}
 	}
 	return vTrue, nil
+}
+
+// parseSetIsSubset tells a constant second set, which has codes of its own.
+func parseSetIsSubset(c *compiler, name string, arg bsonx.Value) (node, error) {
+	args, err := c.args(name, arg, 2, 2)
+	if err != nil {
+		return nil, err
+	}
+	_, first := args[0].(*constNode)
+	set, second := args[1].(*constNode)
+	if first || !second {
+		return &callNode{name: name, fn: opSetIsSubset, args: args}, nil
+	}
+	if set.v.Type != tArray {
+		return nil, errf(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(set.v))
+	}
+	fn := func(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
+		if err := needArray(name, 17310, a[0]); err != nil {
+			return missing, err
+		}
+		return opSetIsSubset(st, name, a)
+	}
+	return &callNode{name: name, fn: fn, args: args}, nil
 }
 
 func opSetIsSubset(_ *state, name string, a []bsonx.Value) (bsonx.Value, error) {

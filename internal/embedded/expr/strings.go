@@ -148,20 +148,20 @@ func indexOf(cp bool, code int32) function {
 	}
 }
 
+// indexCP looks for sub at the code points [lo, hi): it begins there and may end beyond.
 func indexCP(s, sub []byte, lo, hi int64) int32 {
-	from, ok := cpOffset(s, lo)
-	if !ok || hi < lo {
-		return -1
+	if len(s) == 0 && len(sub) == 0 {
+		return 0
 	}
-	to, ok := cpOffset(s, hi)
-	if !ok {
-		to = len(s)
+	at, ok := cpOffset(s, lo)
+	for i := lo; ok && i < hi && at < len(s); i++ {
+		if bytes.HasPrefix(s[at:], sub) {
+			return int32(i)
+		}
+		_, w := utf8.DecodeRune(s[at:])
+		at += w
 	}
-	i := bytes.Index(s[from:to], sub)
-	if i < 0 {
-		return -1
-	}
-	return int32(lo) + int32(utf8.RuneCount(s[from:from+i]))
+	return -1
 }
 
 // cpOffset is where code point n starts; not ok beyond the end (the end itself is fine).
@@ -182,10 +182,10 @@ func opSubstrBytes(st *state, name string, a []bsonx.Value) (bsonx.Value, error)
 	if err != nil {
 		return missing, err
 	}
-	if !isNumber(a[1].Type) {
+	if !isNumber(a[1].Type) || a[1].Type == tDecimal {
 		return missing, errf(16034, "%s: starting index must be a numeric type (is BSON type %s)", name, typeName(a[1]))
 	}
-	if !isNumber(a[2].Type) {
+	if !isNumber(a[2].Type) || a[2].Type == tDecimal {
 		return missing, errf(16035, "%s: length must be a numeric type (is BSON type %s)", name, typeName(a[2]))
 	}
 	lo, _ := a[1].TruncInt64()

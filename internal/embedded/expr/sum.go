@@ -101,6 +101,12 @@ func (s *Sum) intFloat() float64 {
 
 // float is the sum of everything but the decimals.
 func (s *Sum) float() float64 {
+	sum, comp := s.parts()
+	return sum + comp
+}
+
+// parts is that sum as two doubles, the second what the first is short of.
+func (s *Sum) parts() (sum, comp float64) {
 	t := *s
 	if n, ok := s.int64(); ok {
 		hi := n >> 32 << 32
@@ -109,7 +115,7 @@ func (s *Sum) float() float64 {
 	} else {
 		t.addFloat(s.intFloat())
 	}
-	return t.sum + t.comp
+	return t.sum, t.comp
 }
 
 func (s *Sum) decimal() *apd.Decimal {
@@ -170,6 +176,22 @@ func (s *Sum) mean(st *state, n int64) bsonx.Value {
 		return st.decimal(quotient(s.decimal(), apd.New(n, 0)))
 	}
 	return st.f64(s.float() / float64(n))
+}
+
+// trimRoot gives an exact square root half the exponent of its square, as IEEE 754 does.
+func trimRoot(d, square *apd.Decimal) {
+	exp := square.Exponent >> 1
+	var r apd.Decimal
+	if r.Reduce(d); r.Exponent < exp || d.Form != apd.Finite {
+		return
+	}
+	n := int64(r.Exponent - exp)
+	if r.NumDigits()+n > 34 {
+		return
+	}
+	r.Coeff.Mul(&r.Coeff, new(apd.BigInt).Exp(apd.NewBigInt(10), apd.NewBigInt(n), nil))
+	r.Exponent = exp
+	d.Set(&r)
 }
 
 // trimQuotient drops trailing zeros of a root's or power's fraction: an exact one is shown as short as it goes.

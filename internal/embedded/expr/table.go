@@ -105,7 +105,7 @@ func arrayOps() map[string]op {
 		"$slice": between(2, 3, opSlice), "$concatArrays": variadic(opConcatArrays),
 		"$in": fixed(2, opIn), "$reverseArray": fixed(1, opReverseArray), "$size": fixed(1, opSize),
 		"$isArray": fixed(1, opIsArray), "$range": between(2, 3, opRange),
-		"$indexOfArray": between(2, 4, opIndexOfArray), "$zip": parser(parseZip),
+		"$indexOfArray": parser(parseIndexOfArray), "$zip": parser(parseZip),
 		"$map": parser(parseMap), "$filter": parser(parseFilter), "$reduce": parser(parseReduce),
 		"$sortArray": parser(parseSortArray),
 		"$firstN":    nInput(firstN(false)), "$lastN": nInput(firstN(true)),
@@ -116,7 +116,7 @@ func arrayOps() map[string]op {
 
 		"$setUnion": variadic(opSetUnion), "$setIntersection": variadic(opSetIntersection),
 		"$setDifference": fixed(2, opSetDifference), "$setEquals": variadic(opSetEquals),
-		"$setIsSubset": fixed(2, opSetIsSubset), "$anyElementTrue": fixed(1, anyTrue(true, 17041)),
+		"$setIsSubset": parser(parseSetIsSubset), "$anyElementTrue": fixed(1, anyTrue(true, 17041)),
 		"$allElementsTrue": fixed(1, anyTrue(false, 17040)),
 
 		"$sum": variadic(opSum), "$avg": variadic(opAvg),
@@ -129,10 +129,10 @@ func arrayOps() map[string]op {
 func typeOps() map[string]op {
 	return map[string]op{
 		"$type": fixed(1, opType), "$isNumber": fixed(1, opIsNumber), "$convert": parser(parseConvert),
-		"$toString": fixed(1, convertTo(tString)), "$toInt": fixed(1, convertTo(tInt32)),
-		"$toLong": fixed(1, convertTo(tInt64)), "$toDouble": fixed(1, convertTo(tDouble)),
-		"$toDecimal": fixed(1, convertTo(tDecimal)), "$toBool": fixed(1, convertTo(tBool)),
-		"$toDate": fixed(1, convertTo(tDate)), "$toObjectId": fixed(1, convertTo(tObjectID)),
+		"$toString": convertTo(tString), "$toInt": convertTo(tInt32),
+		"$toLong": convertTo(tInt64), "$toDouble": convertTo(tDouble),
+		"$toDecimal": convertTo(tDecimal), "$toBool": convertTo(tBool),
+		"$toDate": convertTo(tDate), "$toObjectId": convertTo(tObjectID),
 		"$bsonSize": fixed(1, opBsonSize), "$binarySize": fixed(1, opBinarySize),
 		"$tsSecond": fixed(1, timestampPart(5687301, 32)), "$tsIncrement": fixed(1, timestampPart(5687302, 0)),
 	}

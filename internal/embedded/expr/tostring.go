@@ -9,7 +9,7 @@ import (
 	"mrbench/internal/embedded/bsonx"
 )
 
-// formatFloat prints a double as $toString does: 16 digits at most, Infinity in full.
+// formatFloat prints a double as $toString does: with six digits, Infinity in full.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -19,18 +19,7 @@ func formatFloat(f float64) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	}
-	if s := strconv.FormatFloat(f, 'g', 16, 64); mustParse(s) == f {
-		return s
-	}
-	return strconv.FormatFloat(f, 'g', 17, 64)
-}
-
-func mustParse(s string) float64 {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return f
+	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
 // plainString gives the text of scalars; ok is false for types without one.
@@ -62,6 +51,16 @@ func isoDate(ms int64) string {
 func coerceString(v bsonx.Value) (string, error) {
 	if nullish(v) {
 		return "", nil
+	}
+	if v.Type == tDouble {
+		switch f := v.Double(); {
+		case math.IsNaN(f):
+			return "nan", nil
+		case math.IsInf(f, 1):
+			return "inf", nil
+		case math.IsInf(f, -1):
+			return "-inf", nil
+		}
 	}
 	if v.Type != tBool && v.Type != tObjectID {
 		if s, ok := plainString(v); ok {

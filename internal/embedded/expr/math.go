@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/libm"
 )
 
 // numeric checks the single argument of a math operator; done means that the result is ready.
@@ -274,7 +275,7 @@ func opLog(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 			return st.decimal(q), nil
 		}
 	}
-	return st.f64(math.Log(fx) / math.Log(fb)), nil
+	return st.f64(libm.Log(fx) / libm.Log(fb)), nil
 }
 
 func opPow(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
@@ -298,14 +299,14 @@ func opPow(st *state, name string, a []bsonx.Value) (bsonx.Value, error) {
 		if _, err := decimalContext().Pow(d, toDecimal(b), toDecimal(e)); err == nil {
 			return st.decimal(fullDigits(d)), nil
 		}
-		return st.decimal(decimalOfFloat(math.Pow(float(b), float(e)), 34)), nil
+		return st.decimal(decimalOfFloat(libm.Pow(float(b), float(e)), 34)), nil
 	case tDouble:
-		return st.f64(math.Pow(float(b), float(e))), nil
+		return st.f64(libm.Pow(float(b), float(e))), nil
 	}
 	n, ok := intPow(integer(b), integer(e))
 	switch {
 	case !ok:
-		return st.f64(math.Pow(float(b), float(e))), nil
+		return st.f64(libm.Pow(float(b), float(e))), nil
 	case t == tInt32:
 		return st.intOrLong(n), nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/libm"
 )
 
 // operators gives the table of all expression operators. It is made once and
@@ -46,9 +47,9 @@ func arithmeticOps() map[string]op {
 		"$trunc":    between(1, 2, roundPlaces(apd.RoundDown)),
 		"$pow":      fixed(2, opPow),
 		"$log":      fixed(2, opLog),
-		"$exp":      fixed(1, real(math.Exp, decExp, nil)),
-		"$ln":       fixed(1, real(math.Log, decLn, positive(28766))),
-		"$log10":    fixed(1, real(math.Log10, decLog10, positive(28761))),
+		"$exp":      fixed(1, real(libm.Exp, decExp, nil)),
+		"$ln":       fixed(1, real(libm.Log, decLn, positive(28766))),
+		"$log10":    fixed(1, real(libm.Log10, decLog10, positive(28761))),
 		"$sqrt":     fixed(1, real(math.Sqrt, decSqrt, notNegative)),
 
 		"$sin": fixed(1, real(math.Sin, nil, finite)), "$cos": fixed(1, real(math.Cos, nil, finite)),

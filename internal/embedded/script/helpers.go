@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"mrbench/internal/embedded/libm"
 )
 
 //go:embed prelude.js
@@ -80,4 +82,31 @@ func parseISODate(s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// defineMath gives Math.exp, log, log10 and pow the digits that a MongoDB server gives them. A whole exponent stays
+// with the engine's own repeated multiplication, which the server's JavaScript uses as well.
+func (r *Runtime) defineMath() {
+	obj := r.vm.GlobalObject().Get("Math").ToObject(r.vm)
+	for name, f := range map[string]func(float64) float64{"exp": libm.Exp, "log": libm.Log, "log10": libm.Log10} {
+		r.native(obj, name, func(call goja.FunctionCall) goja.Value {
+			return r.vm.ToValue(f(call.Argument(0).ToFloat()))
+		})
+	}
+	plain, ok := goja.AssertFunction(obj.Get("pow"))
+	if !ok {
+		panic("Math.pow is no function")
+	}
+	r.native(obj, "pow", func(call goja.FunctionCall) goja.Value {
+		x, y := call.Argument(0).ToFloat(), call.Argument(1).ToFloat()
+		switch {
+		case math.IsNaN(y) || y == math.Trunc(y):
+			v, err := plain(obj, r.vm.ToValue(x), r.vm.ToValue(y))
+			must(err)
+			return v
+		case y == 0.5 && x != 0 && !math.IsInf(x, 0):
+			return r.vm.ToValue(math.Sqrt(x))
+		}
+		return r.vm.ToValue(libm.Pow(x, y))
+	})
 }

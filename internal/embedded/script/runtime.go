@@ -45,6 +45,7 @@ func New() *Runtime {
 	r.defineArrayHelpers()
 	r.defineText()
 	r.defineHelpers()
+	r.defineMath()
 	r.guardStrings()
 	r.guardArrays()
 	r.guardEval()

@@ -94,6 +94,13 @@ func TestDifference03(t *testing.T) {
 	if codeOf(err) != 2 {
 		t.Error(err)
 	}
+	if _, err := db.Collection("c").InsertOne(context.Background(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$b", Value: 1}}}}}}
+	if _, err := db.Collection("c").UpdateByID(context.Background(), 1, set); codeOf(err) != 52 {
+		t.Error(err)
+	}
 }
 
 func TestDifference04(t *testing.T) {

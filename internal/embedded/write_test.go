@@ -141,7 +141,7 @@ func TestWriteConcernAndArguments(t *testing.T) {
 		{0, bson.D{{Key: "find", Value: "c"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}}}},
 		{322, bson.D{{Key: "find", Value: "c"}, {Key: "apiVersion", Value: "2"}}},
 		{2, bson.D{{Key: "find", Value: "c"}, {Key: "tailable", Value: true}}},
-		{14, bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: 1}}},
+		{9, bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: 1}}},
 		{40414, bson.D{{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}}}}}},
 		{9, bson.D{{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "limit", Value: 2}}}}}},
 		{115, bson.D{{Key: "find", Value: "c"}, {Key: "showRecordId", Value: true}}},

@@ -40,6 +40,11 @@ func aggregate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	for it := spec.Iter(); it.Next(); {
+		if string(it.Name()) != "batchSize" {
+			return mongoerr.New(mongoerr.BadValue, "cursor object can't contain fields other than batchSize, but has %s", it.Name())
+		}
+	}
 	size, err := batchSize("aggregate", "cursor.batchSize", spec.Get("batchSize"), firstBatchDefault)
 	if err != nil {
 		return err
@@ -72,8 +77,6 @@ func (c *call) parseAggregate() (*aggregation, error) {
 	}
 	v := c.arg("pipeline")
 	switch {
-	case v.IsMissing():
-		return nil, missingField("aggregate", "pipeline")
 	case v.Type != bsonx.TypeArray:
 		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
 	}
@@ -131,5 +134,25 @@ func (a *aggregation) parse(snap *store.Snap) (*pipeline.Pipeline, error) {
 			opts.NS, stages = base, arrayOf(append(prefix, own...))
 		}
 	}
-	return pipeline.Parse(stages, opts)
+	p, err := pipeline.Parse(stages, opts)
+	if err == nil && a.source.Coll == "" {
+		err = withoutCollection(stages)
+	}
+	return p, err
+}
+
+// withoutCollection refuses {aggregate: 1} with stages that need documents from somewhere.
+func withoutCollection(stages bsonx.Doc) error {
+	it := stages.Iter()
+	if !it.Next() {
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
+	}
+	first := it.Value().Elems()
+	first.Next()
+	switch name := string(first.Name()); name {
+	case "$currentOp", "$documents":
+		return nil
+	default:
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", name)
+	}
 }

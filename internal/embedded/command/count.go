@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
 	"mrbench/internal/embedded/store"
 )
@@ -32,6 +33,11 @@ func (c *call) parseCount() (*read, error) {
 	}
 	if r.filter, err = c.document("query"); err != nil {
 		return nil, err
+	}
+	for _, name := range []string{"skip", "limit"} {
+		if v := c.arg(name); !v.IsNullish() && !v.IsNumber() {
+			return nil, mongoerr.New(mongoerr.BadValue, "%s value is not a valid number", name)
+		}
 	}
 	if r.skip, err = c.natural("skip", "Skip"); err != nil {
 		return nil, err

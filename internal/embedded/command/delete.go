@@ -22,6 +22,12 @@ func remove(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	// A statement that can't be read fails the command, before anything is written.
+	for _, d := range statements {
+		if _, err := parseDeleteArgs(d); err != nil {
+			return err
+		}
+	}
 	c.s.counters.ops[opDelete].Add(int64(len(statements)))
 	var n int64
 	var errs []writeError
@@ -78,8 +84,8 @@ func parseDeleteArgs(d bsonx.Doc) (a deleteArgs, err error) {
 		case "limit":
 			seenLimit = true
 			a.limit, err = whole(cmd, "limit", v, 0)
-			if err == nil && a.limit != 0 && a.limit != 1 {
-				err = mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", a.limit)
+			if f, _ := v.AsFloat(); err == nil && f != 0 && f != 1 {
+				err = mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", v)
 			}
 		case "hint":
 			a.hint, err = hint(cmd, v)

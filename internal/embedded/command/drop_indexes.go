@@ -43,8 +43,6 @@ func dropIndexes(ctx context.Context, c *call) error {
 
 func indexesToDrop(coll *store.Collection, v bsonx.Value) (names []string, err error) {
 	switch v.Type {
-	case bsonx.Missing:
-		return nil, missingField("dropIndexes", "index")
 	case bsonx.TypeString:
 		if v.Str() != "*" {
 			return droppable(coll, v.Str())
@@ -75,7 +73,7 @@ func indexesToDrop(coll *store.Collection, v bsonx.Value) (names []string, err e
 		}
 		return nil, mongoerr.New(mongoerr.IndexNotFound, "can't find index with key: %s", v)
 	}
-	return nil, wrongType("dropIndexes", "index", v, "string", "object", "array")
+	return nil, mongoerr.New(mongoerr.IndexNotFound, "invalid index name spec: index is a name, a key pattern, an array of names or \"*\", not %s", v)
 }
 
 func droppable(coll *store.Collection, name string) ([]string, error) {

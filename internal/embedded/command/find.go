@@ -22,11 +22,11 @@ func find(ctx context.Context, c *call) error {
 	}
 	size, err := batchSize("find", "batchSize", c.arg("batchSize"), firstBatchDefault)
 	if err != nil {
-		return err
+		return findType(err)
 	}
 	single, err := c.flag("singleBatch", false)
 	if err != nil {
-		return err
+		return findType(err)
 	}
 	cur := c.s.newCursor(r.ns)
 	defer cur.release()
@@ -51,12 +51,31 @@ func (c *call) parseFind() (*read, error) {
 	if r.ns, err = c.readNS(); err != nil {
 		return nil, err
 	}
+	if err = c.findArguments(r); err != nil {
+		return nil, findType(err)
+	}
+	if err = r.parse(); err != nil {
+		return nil, err
+	}
+	return r, c.parseFindProjection(r)
+}
+
+// findType gives find's code for an argument of the wrong type, which is not that of other commands.
+func findType(err error) error {
+	if mongoerr.CodeOf(err) != mongoerr.TypeMismatch {
+		return err
+	}
+	return mongoerr.New(mongoerr.FailedToParse, "Failed to parse: %v", err)
+}
+
+// findArguments reads what says which documents come, and in which order.
+func (c *call) findArguments(r *read) (err error) {
 	for _, f := range [...]struct {
 		name string
 		to   *bsonx.Doc
 	}{{"filter", &r.filter}, {"sort", &r.sort}, {"let", &r.let}, {"min", &r.min}, {"max", &r.max}} {
 		if *f.to, err = c.document(f.name); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if r.min.Len() == 0 {
@@ -66,32 +85,26 @@ func (c *call) parseFind() (*read, error) {
 		r.max = nil
 	}
 	if r.skip, err = c.natural("skip", "Skip"); err != nil {
-		return nil, err
+		return err
 	}
 	if r.limit, err = c.natural("limit", "Limit"); err != nil {
-		return nil, err
+		return err
 	}
 	if r.hint, err = hint("find", c.arg("hint")); err != nil {
-		return nil, err
+		return err
 	}
 	disk, err := c.flag("allowDiskUse", true)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.noDisk = !disk
-	if err = c.refuseFindOptions(); err != nil {
-		return nil, err
-	}
-	if err = r.parse(); err != nil {
-		return nil, err
-	}
-	return r, c.parseFindProjection(r)
+	return c.refuseFindOptions()
 }
 
 func (c *call) parseFindProjection(r *read) error {
 	d, err := c.document("projection")
 	if err != nil || d.Len() == 0 {
-		return err
+		return findType(err)
 	}
 	if r.project, err = query.ParseProjection(d, r.scope); err != nil {
 		return err

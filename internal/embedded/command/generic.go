@@ -85,6 +85,9 @@ func (c *call) genericField(name []byte, v bsonx.Value) (known bool, err error) 
 			err = mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\", got %s", v)
 		}
 	case "collation":
+		if c.cmd.name == "mapReduce" {
+			break // it has a code of its own
+		}
 		err = checkCollation(c.cmd.name, v)
 	case "apiStrict", "apiDeprecationErrors", "$readPreference", "$queryOptions", "maxTimeMSOpOnly", "readOnce",
 		"allowImplicitCollectionCreation", "clientOperationKey", "mayBypassWriteBlocking", "rawData":

@@ -15,6 +15,9 @@ func getMore(ctx context.Context, c *call) error {
 	if id.Type != bsonx.TypeInt64 {
 		return wrongType("getMore", "getMore", id, "long")
 	}
+	if id.Int64() == 0 {
+		return mongoerr.New(mongoerr.BadValue, "Cursor id for getMore must be non-zero")
+	}
 	ns, size, err := c.getMoreArgs()
 	if err != nil {
 		return err
@@ -43,6 +46,9 @@ func getMore(ctx context.Context, c *call) error {
 }
 
 func (c *call) getMoreArgs() (ns store.NS, size int64, err error) {
+	if c.arg("collection").IsMissing() {
+		return ns, 0, mongoerr.New(mongoerr.FailedToParse, "Field 'collection' missing in getMore")
+	}
 	coll, err := c.text("collection")
 	if err != nil {
 		return ns, 0, err

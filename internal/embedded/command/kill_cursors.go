@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
 )
 
@@ -18,17 +19,17 @@ func killCursors(_ context.Context, c *call) error {
 	ns := store.NS{DB: c.db, Coll: coll}
 	c.op.setNS(ns)
 	list := c.arg("cursors")
-	if list.IsMissing() {
-		return missingField("killCursors", "cursors")
-	}
 	if list.Type != bsonx.TypeArray {
-		return wrongType("killCursors", "cursors", list, "array")
+		return mongoerr.New(mongoerr.FailedToParse, "Field 'cursors' must be of type array, not %s", bsonx.TypeName(list.Type))
+	}
+	if list.Doc().Len() == 0 {
+		return mongoerr.New(mongoerr.BadValue, "killCursors must name at least one cursor id")
 	}
 	var killed, missing []bsonx.Value
 	for it := list.Elems(); it.Next(); {
 		id := it.Value()
 		if id.Type != bsonx.TypeInt64 {
-			return wrongType("killCursors", "cursors."+string(it.Name()), id, "long")
+			return mongoerr.New(mongoerr.FailedToParse, "Field 'cursors' contains an element that is not of type long: %s", id)
 		}
 		if c.s.cursors.kill(id.Int64(), ns.String(), c.sess.owner()) {
 			killed = append(killed, id)

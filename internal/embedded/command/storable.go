@@ -8,6 +8,7 @@ import (
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
+	"mrbench/internal/embedded/query"
 )
 
 // storableDoc checks a document that a client wants stored and puts its _id first, making one when there
@@ -60,21 +61,9 @@ func checkID(v bsonx.Value) error {
 		name := bsonx.TypeName(v.Type)
 		return mongoerr.New(mongoerr.BadValue, "can't use a %s for _id", name)
 	case docType:
-		for it := v.Elems(); it.Next(); {
-			if name := it.Name(); len(name) > 0 && name[0] == '$' && !isDBRefField(name) {
-				return mongoerr.New(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '_id' is not valid for storage.", name)
-			}
-		}
+		return query.BadName(v, "_id")
 	}
 	return nil
-}
-
-func isDBRefField(name []byte) bool {
-	switch string(name) {
-	case "$ref", "$id", "$db":
-		return true
-	}
-	return false
 }
 
 func emptyTimestamp(v bsonx.Value) bool { return binary.LittleEndian.Uint64(v.Data) == 0 }

@@ -28,6 +28,12 @@ func update(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	// A statement that can't be read fails the command, before anything is written.
+	for _, d := range statements {
+		if _, err := parseUpdateArgs(d); err != nil {
+			return err
+		}
+	}
 	c.s.counters.ops[opUpdate].Add(int64(len(statements)))
 	var matched, modified int64
 	var inserted []upserted
@@ -125,6 +131,8 @@ func parseUpdateArgs(d bsonx.Doc) (a updateArgs, err error) {
 		return a, missingField(cmd, "q")
 	case a.u.IsMissing():
 		return a, missingField(cmd, "u")
+	case a.u.Type != docType && a.u.Type != bsonx.TypeArray:
+		return a, wrongType(cmd, "u", a.u, "object", "array")
 	}
 	return a, nil
 }

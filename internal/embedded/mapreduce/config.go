@@ -36,6 +36,9 @@ func parse(dbName string, cmd bsonx.Doc) (*config, error) {
 	if !it.Next() || it.Value().Type != bsonx.TypeString || it.Value().Str() == "" {
 		return nil, mongoerr.New(mongoerr.InvalidNamespace, "mapReduce needs the name of a collection")
 	}
+	if !cmd.Get("outType").IsMissing() {
+		return nil, mongoerr.New(13602, "outType is no longer a valid option")
+	}
 	c := &config{ns: store.NS{DB: dbName, Coll: it.Value().Str()}}
 	c.jsMode = cmd.Get("jsMode").Truthy()
 	c.verbose = cmd.Get("verbose").Truthy()
@@ -67,7 +70,7 @@ func (c *config) parseRead(cmd bsonx.Doc) (err error) {
 	switch v := cmd.Get("query"); {
 	case v.Type == bsonx.TypeEmbeddedDocument:
 		if c.filter, err = query.ParseFilter(v.Doc(), (&expr.Scope{}).WithScripts(&c.scripts)); err != nil {
-			return err
+			return badQuery(err)
 		}
 	case v.Truthy():
 		return mongoerr.New(13608, "query has to be blank or an Object")
@@ -76,7 +79,7 @@ func (c *config) parseRead(cmd bsonx.Doc) (err error) {
 	case v.Type == bsonx.TypeEmbeddedDocument:
 		if v.Doc().Len() > 0 {
 			if c.sort, err = query.ParseSort(v.Doc()); err != nil {
-				return err
+				return badQuery(err)
 			}
 		}
 	case v.Truthy():
@@ -92,10 +95,20 @@ func (c *config) parseRead(cmd bsonx.Doc) (err error) {
 			return mongoerr.New(mongoerr.InvalidOptions, "mapReduce: only the simple collation is supported")
 		}
 	} else if !v.IsMissing() && v.Type != bsonx.TypeEmbeddedDocument {
-		return mongoerr.New(mongoerr.TypeMismatch, "collation has to be an object, not %s", bsonx.TypeName(v.Type))
+		return mongoerr.New(40082, "mapReduce 'collation' parameter must be of type Object but found type: %s", bsonx.TypeName(v.Type))
 	}
 	return nil
 }
+
+// badQuery is mapReduce's answer to a filter or sort that can't be read. What this engine does not have keeps its code.
+func badQuery(err error) error {
+	if mongoerr.CodeOf(err) == mongoerr.CommandNotSupported {
+		return err
+	}
+	return mongoerr.New(codeBadQuery, "Can't canonicalize query: %v", err)
+}
+
+const codeBadQuery = 17238
 
 func parseFunction(name string, v bsonx.Value) (source, error) {
 	switch v.Type {

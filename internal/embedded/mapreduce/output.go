@@ -62,7 +62,9 @@ func parseOutput(dbName string, v bsonx.Value) (output, error) {
 		if f.Type != bsonx.TypeString {
 			return o, wrongType("db", f.Type, bsonx.TypeString)
 		}
-		o.ns.DB, o.otherDB = f.Str(), true
+		if f.Str() != "" {
+			o.ns.DB, o.otherDB = f.Str(), true
+		}
 	}
 	if f := d.Get("nonAtomic"); !f.IsMissing() {
 		if f.Type != bsonx.TypeBoolean {

@@ -35,7 +35,11 @@ func TestBadCommands(t *testing.T) {
 		{"empty name", command(mapDim0, reduceSum, out("")), mongoerr.InvalidNamespace},
 		{"database", command(mapDim0, reduceSum, out(bson.D{e("replace", "x"), e("db", "a.b")})), mongoerr.InvalidNamespace},
 		{"into a view", command(mapDim0, reduceSum, out("view")), mongoerr.CommandNotSupportedOnView},
-		{"filter", command(mapDim0, reduceSum, inline, e("query", bson.D{e("a", bson.D{e("$nope", 1)})})), mongoerr.BadValue},
+		{"filter", command(mapDim0, reduceSum, inline, e("query", bson.D{e("a", bson.D{e("$nope", 1)})})), 17238},
+		{"sort direction", command(mapDim0, reduceSum, inline, e("sort", bson.D{e("a", 5)})), 17238},
+		{"filter not there", command(mapDim0, reduceSum, inline, e("query", bson.D{e("a", bson.D{e("$geoWithin", 1)})})), mongoerr.CommandNotSupported},
+		{"collation type", command(mapDim0, reduceSum, inline, e("collation", 5)), 40082},
+		{"outType", command(mapDim0, reduceSum, inline, e("outType", "x")), 13602},
 	} {
 		_, err := runJob(t, db, c.cmd)
 		if mongoerr.CodeOf(err) != c.code {

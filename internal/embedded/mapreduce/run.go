@@ -8,12 +8,22 @@ import (
 	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/store"
 )
 
 // Progress is called now and then with input documents done (for currentOp). May be nil.
 // total is 0 when it is not known.
 type Progress func(phase string, done, total int64)
+
+// Check is the error of a command that can't be read; a filter and a sort are looked at by Run alone.
+func Check(dbName string, cmd bsonx.Doc) error {
+	_, err := parse(dbName, cmd)
+	if mongoerr.CodeOf(err) == codeBadQuery {
+		return nil
+	}
+	return err
+}
 
 // Run runs the command document {mapReduce|mapreduce: "coll", map, reduce, out, …} on
 // database dbName and gives the reply (without ok). Errors carry MongoDB's codes: 139 for a fault in JavaScript,

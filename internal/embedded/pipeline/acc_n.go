@@ -183,7 +183,7 @@ func parsePick(ps *parser, name string, arg bsonx.Value) (column, error) {
 			if v.Type != tDoc {
 				return nil, errf(5788604, "%s: 'sortBy' must be an object", name)
 			}
-			s, err := query.ParseSort(v.Doc())
+			s, err := sortSpec(v.Doc())
 			if err != nil {
 				return nil, err
 			}

@@ -30,6 +30,12 @@ func parseFacet(ps *parser, arg bsonx.Value) (stage, error) {
 		if it.Value().Type != tArray {
 			return nil, errf(40170, "arguments to $facet must be arrays, %s is type %s", name, typeName(it.Value()))
 		}
+		for el := it.Value().Elems(); el.Next(); {
+			if el.Value().Type != tDoc {
+				return nil, errf(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s",
+					name, typeName(el.Value()))
+			}
+		}
 		p, err := ps.nested(it.Value(), *ps.o, ps.scope, true)
 		if err != nil {
 			return nil, err

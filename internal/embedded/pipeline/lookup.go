@@ -30,7 +30,7 @@ type lookupVar struct {
 
 func parseLookup(ps *parser, arg bsonx.Value) (stage, error) {
 	if arg.Type != tDoc {
-		return nil, errf(40319, "the $lookup specification must be an Object")
+		return nil, errf(mongoerr.FailedToParse, "the $lookup stage specification must be an object, but found %s", typeName(arg))
 	}
 	s := &lookupStage{ps: ps, from: ps.o.NS}
 	f := map[string]bsonx.Value{}
@@ -43,7 +43,7 @@ func parseLookup(ps *parser, arg bsonx.Value) (stage, error) {
 			}
 		case "pipeline":
 			if v.Type != tArray {
-				return nil, errf(mongoerr.FailedToParse, "'pipeline' option must be specified as an array")
+				return nil, errf(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
 			}
 		case "from", "as", "localField", "foreignField":
 			if v.Type != tString && name != "from" {
@@ -90,6 +90,9 @@ func (s *lookupStage) parse(ps *parser, f map[string]bsonx.Value) error {
 		return errf(mongoerr.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
 	}
 	if hasLocal {
+		if _, err := expr.SplitPath(local.Str()); err != nil {
+			return err
+		}
 		if s.local, err = ps.compile(bsonx.String("$" + local.Str())); err != nil {
 			return err
 		}

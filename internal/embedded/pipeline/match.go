@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/mongoerr"
 	"mrbench/internal/embedded/query"
 )
 
@@ -17,6 +18,9 @@ func parseMatch(ps *parser, arg bsonx.Value) (stage, error) {
 	if arg.Type != tDoc {
 		return nil, errf(15959, "the match filter must be an expression in an object")
 	}
+	if err := allowedInMatch(arg.Doc()); err != nil {
+		return nil, err
+	}
 	// The filter may keep pieces of its text.
 	f, err := query.ParseFilter(arg.Clone().Doc(), ps.scope)
 	if err != nil {
@@ -25,6 +29,39 @@ func parseMatch(ps *parser, arg bsonx.Value) (stage, error) {
 	m := &matchStage{f: f}
 	m.whole = f.Deps(func(p string) { m.paths = append(m.paths, p) })
 	return m, nil
+}
+
+// allowedInMatch refuses what a filter has elsewhere and a $match never: $where and the sorting geographic operators.
+func allowedInMatch(d bsonx.Doc) error {
+	for it := d.Iter(); it.Next(); {
+		v := it.Value()
+		switch name := string(it.Name()); name {
+		case "$where":
+			return errf(mongoerr.BadValue, "$where is not allowed in this context")
+		case "$and", "$or", "$nor":
+			if v.Type != tArray {
+				continue
+			}
+			for el := v.Elems(); el.Next(); {
+				if el.Value().Type != tDoc {
+					continue
+				}
+				if err := allowedInMatch(el.Value().Doc()); err != nil {
+					return err
+				}
+			}
+		default:
+			if v.Type != tDoc {
+				continue
+			}
+			for _, op := range []string{"$near", "$nearSphere", "$geoNear"} {
+				if !v.Doc().Get(op).IsMissing() {
+					return errf(mongoerr.BadValue, "$geoNear, $near, and $nearSphere are not allowed in this context")
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (m *matchStage) deps(d *deps) bool {

@@ -135,6 +135,16 @@ func (ps *parser) stages(list bsonx.Doc) ([]parsed, error) {
 		out = append(out, parsed{name, arg.Clone(), s})
 		return nil
 	}
+	// Names and shapes of all stages are looked at before any of them is parsed.
+	for it := list.Iter(); it.Next(); {
+		name, _, err := splitStage(it.Value())
+		if err != nil {
+			return nil, err
+		}
+		if spec, ok := table[name]; (!ok || spec.internal) && name != "$changeStream" && !isSearch(name) && !unsupported(name) {
+			return nil, errf(40324, "Unrecognized pipeline stage name: '%s'", name)
+		}
+	}
 	n, i := list.Len(), 0
 	for it := list.Iter(); it.Next(); i++ {
 		if err := add(it.Value(), i == n-1, false); err != nil {

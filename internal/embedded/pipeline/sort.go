@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mrbench/internal/embedded/bsonx"
+	"mrbench/internal/embedded/expr"
 	"mrbench/internal/embedded/query"
 	"mrbench/internal/embedded/store"
 )
@@ -17,7 +18,7 @@ func parseSort(_ *parser, arg bsonx.Value) (stage, error) {
 	if arg.Type != tDoc {
 		return nil, errf(15973, "the $sort key specification must be an object")
 	}
-	spec, err := query.ParseSort(arg.Doc())
+	spec, err := sortSpec(arg.Doc())
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +31,41 @@ func parseSort(_ *parser, arg bsonx.Value) (stage, error) {
 		}
 	}
 	return &sortStage{spec: spec}, nil
+}
+
+// sortSpec parses a sort as stages and accumulators do, with codes of their own: find has one for all mistakes.
+func sortSpec(d bsonx.Doc) (*query.SortSpec, error) {
+	if err := checkSort(d); err != nil {
+		return nil, err
+	}
+	return query.ParseSort(d)
+}
+
+func checkSort(d bsonx.Doc) error {
+	for it := d.Iter(); it.Next(); {
+		if _, err := expr.SplitPath(string(it.Name())); err != nil {
+			return err
+		}
+		switch v := it.Value(); {
+		case v.Type == tDoc:
+			el := v.Elems()
+			if !el.Next() || string(el.Name()) != "$meta" {
+				return errf(17312, "$meta is the only expression supported by $sort right now")
+			}
+			if m := el.Value(); m.Type != tString {
+				return errf(17307, "$meta only supports string arguments")
+			} else if m.Str() != "textScore" && m.Str() != "randVal" {
+				return errf(17308, "Unsupported argument to $meta: %s", m.Str())
+			}
+		case !v.IsNumber():
+			return errf(15974, "$sort key ordering must be specified using a number or {$meta: 'textScore'}")
+		default:
+			if n, ok := v.TruncInt64(); !ok || n != 1 && n != -1 {
+				return errf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+			}
+		}
+	}
+	return nil
 }
 
 func (s *sortStage) deps(d *deps) bool {

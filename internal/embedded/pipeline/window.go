@@ -148,7 +148,7 @@ func parseWindow(ps *parser, arg bsonx.Value) (stage, error) {
 		}
 	}
 	if !a.sortBy.IsMissing() {
-		if s.sort, err = query.ParseSort(a.sortBy.Doc()); err != nil {
+		if s.sort, err = sortSpec(a.sortBy.Doc()); err != nil {
 			return nil, err
 		}
 	}

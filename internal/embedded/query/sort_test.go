@@ -41,7 +41,7 @@ func TestSortErrors(t *testing.T) {
 		sort string
 		code mongoerr.Code
 	}{
-		{`{"a": 2}`, 15975}, {`{"a": 0}`, 15975}, {`{"a": "x"}`, 15974}, {`{"a": {"$meta": "textScore"}}`, 115}, {`{"": 1}`, 15998}, {`{"a..b": 1}`, 15998}, {`{"$a": 1}`, 16410},
+		{`{"a": 2}`, 2}, {`{"a": 0}`, 2}, {`{"a": "x"}`, 2}, {`{"a": {"b": 1}}`, 2}, {`{"a": {"$meta": "textScore"}}`, 115}, {`{"": 1}`, 2}, {`{"a..b": 1}`, 2}, {`{"$a": 1}`, 16410},
 	} {
 		_, err := ParseSort(doc(t, c.sort))
 		if got := mongoerr.CodeOf(err); got != c.code {

@@ -35,6 +35,8 @@ type change struct {
 	mod   modifier
 	// onInsert: only for a document that is being inserted.
 	onInsert bool
+	// unstorable is why what this would store can't be, nil if it can.
+	unstorable error
 	// source: nothing happens when this path is missing ($rename).
 	source []string
 	// create: a missing path is made.
@@ -168,6 +170,11 @@ func (u *Update) Apply(old bsonx.Doc, filter *Filter, upsert bool) (doc bsonx.Do
 	id := old.Get("_id")
 	switch {
 	case u.replacement != nil:
+		for it := u.replacement.Iter(); it.Next(); {
+			if err := BadName(it.Value(), string(it.Name())); err != nil {
+				return nil, false, err
+			}
+		}
 		doc = withID(u.replacement, id)
 	case u.stages != nil:
 		if u.run == nil {
@@ -182,6 +189,9 @@ func (u *Update) Apply(old bsonx.Doc, filter *Filter, upsert bool) (doc bsonx.Do
 		for _, c := range u.changes {
 			if c.onInsert && !upsert {
 				continue
+			}
+			if c.unstorable != nil {
+				return nil, false, c.unstorable
 			}
 			if err := a.change(c); err != nil {
 				return nil, false, err

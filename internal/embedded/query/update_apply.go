@@ -42,6 +42,9 @@ func (a *application) change(c *change) error {
 		if v, err := a.plain(c.source); err != nil || v.IsMissing() {
 			return err
 		}
+		if _, err := a.plain(c.parts); err != nil {
+			return err
+		}
 	}
 	return a.walk(a.root, c, 0)
 }
@@ -70,6 +73,11 @@ func (a *application) step(t *tree, c *change, i int, part string) error {
 	at := t.index(part)
 	if i == len(c.parts)-1 {
 		return a.modify(t, c, at, part)
+	}
+	if c.parts[i+1] == "$" {
+		if _, err := a.position(); err != nil {
+			return err
+		}
 	}
 	if at >= 0 {
 		sub := t.open(at)
@@ -162,7 +170,7 @@ func (a *application) each(t *tree, c *change, i int) error {
 func (a *application) position() (int, error) {
 	if a.pos == -2 {
 		a.pos = -1
-		if a.filter != nil {
+		if a.filter != nil && !a.upsert {
 			ok, pos, err := a.filter.matchPosition(a.old)
 			if err != nil {
 				return 0, err

@@ -152,6 +152,7 @@ func (up *updateParser) field(op, path string, v bsonx.Value) error {
 	if err != nil {
 		return err
 	}
+	c.unstorable = badOperand(op, path, v)
 	up.u.changes = append(up.u.changes, c)
 	return nil
 }

@@ -84,11 +84,12 @@ func (t *Target) Ask(ctx context.Context, ns Namespace) (*Facts, error) {
 		return nil, fmt.Errorf("isMaster: %w", err)
 	}
 	f.readHello(hello)
-	build, err := admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw()
-	if err != nil {
-		return nil, fmt.Errorf("buildInfo: %w", err)
+	if t.build == nil {
+		if t.build, err = admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw(); err != nil {
+			return nil, fmt.Errorf("buildInfo: %w", err)
+		}
 	}
-	f.readBuild(build)
+	f.readBuild(t.build)
 	for _, ask := range []func(context.Context, *mongo.Client, Namespace) error{f.askStatus, f.askFCV, f.askLogin, f.askScripting, f.askSplitVector} {
 		if err := ask(ctx, t.Client, ns); err != nil {
 			return nil, err

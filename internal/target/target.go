@@ -72,6 +72,7 @@ type Target struct {
 	options   *options.ClientOptions // without the wire
 	uri       string
 	mechanism string        // of the login
+	build     bson.Raw      // what buildInfo said when the server was found
 	timeout   time.Duration // the connection string's, for finding the server; 0 it says none
 	close     func() error
 }
@@ -203,8 +204,12 @@ func (t *Target) ask(ctx context.Context) error {
 		VersionArray []int32       `bson:"versionArray"`
 		Mrbench      bson.RawValue `bson:"mrbench"`
 	}
-	if err := admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build); err != nil {
+	var err error
+	if t.build, err = admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw(); err != nil {
 		return err
+	}
+	if err := bson.Unmarshal(t.build, &build); err != nil {
+		return fmt.Errorf("buildInfo: %w", err)
 	}
 	t.Kind, t.Version, t.WireVersion = MongoDB, build.Version, hello.MaxWireVersion
 	switch {

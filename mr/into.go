@@ -22,8 +22,11 @@ type Into struct {
 	// Add adds to what is in the collection, a result in the place of one with the same key, so that others may add to it at the same
 	// time; otherwise the collection is made anew.
 	Add bool
-	// Sharded says that the collections are sharded, which routers before 4.4 have to be told.
+	// Sharded says that the collections are sharded by {_id: 1}, which routers before 4.4 have to be told.
 	Sharded bool
+	// Aside names a collection of DB that is the run's own, for results of a part that such a router would lose on the way into a sharded
+	// collection (beside numbers a key that is null, say): they are copied from there, and it is dropped and dropped called. Needed with Add and Sharded.
+	Aside func(part int) (coll string, dropped func() error, err error)
 	// Done is called when a part is in; its error ends the run. May be called from several goroutines. May be nil.
 	Done func(ctx context.Context, p Part) error
 }
@@ -50,6 +53,9 @@ func (c Config) checkInto() error {
 // runInto is Run for Config.Into.
 func (r *runner) runInto(ctx context.Context) (*Report, error) {
 	rep := &Report{Databases: []string{r.Into.DB}}
+	if err := r.findBounds(ctx); err != nil {
+		return rep, err
+	}
 	r.start = time.Now()
 	err := r.runParts(ctx)
 	slices.SortFunc(r.parts, func(a, b Part) int { return a.Index - b.Index })
@@ -69,6 +75,13 @@ func (r *runner) runInto(ctx context.Context) (*Report, error) {
 func (r *runner) partInto(ctx context.Context, p Part, job Job) (Part, error) {
 	began := time.Now()
 	p.Start = began.Sub(r.start).Seconds()
+	if r.fetchesChunks() {
+		if err := r.partInChunks(ctx, &p, job); err != nil {
+			return p, r.explainInto(err, p)
+		}
+		p.Seconds = time.Since(began).Seconds()
+		return p, r.isIn(ctx, p)
+	}
 	list := r.intoCommands(p, job)
 	raw, err := r.Client.Database(r.DB).RunCommand(ctx, list[0]).Raw()
 	if err != nil {
@@ -86,10 +99,14 @@ func (r *runner) partInto(ctx context.Context, p Part, job Job) (Part, error) {
 	}
 	p.Seconds = time.Since(began).Seconds()
 	p.Counts, p.Shards, p.ServerMS = x.counts, x.shards, x.serverMS
-	if r.Into.Done != nil {
-		return p, r.Into.Done(ctx, p)
+	return p, r.isIn(ctx, p)
+}
+
+func (r *runner) isIn(ctx context.Context, p Part) error {
+	if r.Into.Done == nil {
+		return nil
 	}
-	return p, nil
+	return r.Into.Done(ctx, p)
 }
 
 func (r *runner) explainInto(err error, p Part) error {
@@ -103,28 +120,11 @@ func (r *runner) explainInto(err error, p Part) error {
 // comes inline.
 func (r *runner) intoCommands(p Part, job Job) []bson.D {
 	query := both(r.Job.Query, p.Range.Filter(r.Predicate))
-	send := func(query, out bson.D) bson.D {
-		// Before 4.4 commands have no comment, and filters have one on every version.
-		query = append(slices.Clone(query), bson.E{Key: "$comment", Value: r.Comment})
-		cmd := command(r.Coll, job, query, output{}, false, r.Comment, r.server.WireVersion)
-		for i := range cmd {
-			if cmd[i].Key == "out" {
-				cmd[i].Value = out
-			}
-		}
-		if out[0].Key == "inline" { // nothing is written
-			return cmd
-		}
-		return r.confirmed(cmd)
-	}
+	send := func(query, out bson.D) bson.D { return r.intoCommand(job, query, out) }
 	if !r.Into.Add {
 		return []bson.D{send(query, bson.D{{Key: "replace", Value: p.Coll}, {Key: "db", Value: p.DB}})}
 	}
-	out := bson.D{{Key: "merge", Value: p.Coll}, {Key: "db", Value: p.DB}}
-	if r.Into.Sharded && r.server.WireVersion < splitter.Wire44 {
-		out = append(out, bson.E{Key: "sharded", Value: true})
-	}
-	out = append(out, bson.E{Key: "nonAtomic", Value: true})
+	out := bson.D{{Key: "merge", Value: p.Coll}, {Key: "db", Value: p.DB}, {Key: "nonAtomic", Value: true}}
 	if r.server.WireVersion < splitter.Wire44 || job.EmitKey == "" || !p.Range.Contains(bson.RawValue{}) {
 		return []bson.D{send(query, out)}
 	}
@@ -132,6 +132,22 @@ func (r *runner) intoCommands(p Part, job Job) []bson.D {
 		send(both(query, bson.D{{Key: job.EmitKey, Value: bson.D{{Key: "$ne", Value: nil}}}}), out),
 		send(both(query, bson.D{{Key: job.EmitKey, Value: nil}}), bson.D{{Key: "inline", Value: 1}}),
 	}
+}
+
+// intoCommand is a mapReduce of what query matches, into out.
+func (r *runner) intoCommand(job Job, query, out bson.D) bson.D {
+	// Before 4.4 commands have no comment, and filters have one on every version.
+	query = append(slices.Clone(query), bson.E{Key: "$comment", Value: r.Comment})
+	cmd := command(r.Coll, job, query, output{}, false, r.Comment, r.server.WireVersion)
+	for i := range cmd {
+		if cmd[i].Key == "out" {
+			cmd[i].Value = out
+		}
+	}
+	if out[0].Key == "inline" { // nothing is written
+		return cmd
+	}
+	return r.confirmed(cmd)
 }
 
 // addNull writes the result of the key null that came inline.
@@ -157,10 +173,17 @@ func (r *runner) addNull(ctx context.Context, p Part, raw bson.Raw) error {
 }
 
 // planInto is Commands for Config.Into.
-func (r *runner) planInto() *Plan {
+func (r *runner) planInto(ctx context.Context) (*Plan, error) {
 	p := &Plan{}
+	if err := r.findBounds(ctx); err != nil {
+		return nil, err
+	}
 	for i := range r.pieces() {
 		x, job := r.planPart(i)
+		if r.fetchesChunks() {
+			r.planInChunks(p, x, job)
+			continue
+		}
 		for k, cmd := range r.intoCommands(x, job) {
 			note := ""
 			if k > 0 {
@@ -169,5 +192,5 @@ func (r *runner) planInto() *Plan {
 			p.add(r.DB, k == 0, cmd, note)
 		}
 	}
-	return p
+	return p, nil
 }

@@ -2,6 +2,7 @@ package mr_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -56,33 +57,40 @@ func TestPerShard(t *testing.T) {
 	}
 }
 
-// A router before 4.4 is not sent jsMode for a sharded collection, if config can be read; else its refusal tells.
+// A router before 4.4 is not sent jsMode, which it refuses for outputs that name a database; one that has to have it is told. Keys that jsMode
+// would mix up are no matter then.
 func TestJSModeIsNotSentToARouter(t *testing.T) {
 	refusal := bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "unknown m/r field for sharding: jsMode"}}
 	for _, tt := range []struct {
-		name   string
-		config bson.D // reply to a find in config.collections
-		sent   int    // commands with jsMode
+		name  string
+		wire  int32
+		plain bool // is allowed
+		sent  int  // commands with jsMode
+		fails bool
 	}{
-		{"sharded", mongofake.Cursor("config.collections", bson.D{{Key: "_id", Value: "test.c"}, {Key: "dropped", Value: false}}), 0},
-		{"not sharded", mongofake.Cursor("config.collections"), 1},
-		{"dropped", mongofake.Cursor("config.collections", bson.D{{Key: "_id", Value: "test.c"}, {Key: "dropped", Value: true}}), 1},
-		{"no rights", mongofake.Error(13, "not authorized on config to execute command"), 1},
+		{"3.6", 6, true, 0, false},
+		{"4.0", 7, true, 0, false},
+		{"4.2", 8, true, 0, false},
+		{"4.4", 9, true, 1, false},
+		{"without a way out", 7, false, 1, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sent := 0
-			x := &script{other: map[string]bson.D{"find": tt.config}}
-			x.mapReduce = func(_ context.Context, c mongofake.Command) bson.D {
+			x := &script{mapReduce: func(_ context.Context, c mongofake.Command) bson.D {
 				if c.Body.Lookup("jsMode").Type != 0 {
-					sent++
-					return refusal
+					if sent++; tt.wire < 9 {
+						return refusal
+					}
 				}
 				return done("")
+			}}
+			c := config(t, &mongofake.Server{Handle: x.handle, Mongos: true, WireVersion: tt.wire})
+			c.Ranges, c.JSMode, c.AllowPlain, c.Threads, c.KeyTypes = halves()[:1], true, tt.plain, 1, []string{"string", "int"}
+			if tt.fails {
+				c.KeyTypes = []string{"int"}
 			}
-			c := config(t, &mongofake.Server{Handle: x.handle, Mongos: true, WireVersion: 7})
-			c.Ranges, c.JSMode, c.AllowPlain, c.Threads, c.KeyTypes = halves()[:1], true, true, 1, []string{"string"}
 			r, err := mr.Run(t.Context(), c)
-			if err == nil && r.Mode != mr.ModeIgnored || sent != tt.sent {
+			if _, refused := errors.AsType[*mr.JSModeError](err); refused != tt.fails || err == nil && r.Mode != mr.ModeIgnored || err != nil && !refused || sent != tt.sent {
 				t.Errorf("%d commands with jsMode, %+v, %v", sent, r, err)
 			}
 		})

@@ -23,8 +23,8 @@ type Plan struct {
 	Commands []Command
 }
 
-// Commands says what Run would send, in order, and sends nothing but hello, and a look whether the source is sharded where that decides on jsMode. What depends on replies is left out: a second try
-// without jsMode, and copies through the client where a server refuses to rename.
+// Commands says what Run would send, in order, and sends nothing but hello, and a look at the chunks of a sharded result where they decide. What
+// depends on replies is left out: a second try without jsMode, and copies through the client where a server refuses to rename.
 func Commands(ctx context.Context, c Config) (*Plan, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -35,8 +35,9 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		return nil, err
 	}
 	if c.Into != nil {
-		return r.planInto(), nil
+		return r.planInto(ctx)
 	}
+	c.JSMode = c.JSMode && (!c.AllowPlain || !r.refusesJSMode())
 	restore, note := false, ""
 	if c.JSMode {
 		note = "where jsMode made strings of keys, the parts are copied through the client instead"
@@ -47,7 +48,6 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		}
 		restore = r.keys.restores()
 	}
-	jsMode := c.JSMode && (!c.AllowPlain || !r.refusesJSMode(ctx))
 	p := &Plan{Outputs: c.writes()}
 	for _, db := range c.databases() {
 		p.add(db, false, bson.D{{Key: "listCollections", Value: 1}, {Key: "nameOnly", Value: true}}, "the names of outputs must be free")
@@ -59,7 +59,7 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		if r.createsOutput() {
 			p.add(x.DB, true, r.confirmed(bson.D{{Key: "create", Value: x.Coll}}), "")
 		}
-		p.add(r.DB, true, r.confirmed(command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, jsMode, r.Comment, r.server.WireVersion)), "")
+		p.add(r.DB, true, r.confirmed(command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, c.JSMode, r.Comment, r.server.WireVersion)), "")
 	}
 	p.merge(r, parts, restore, note)
 	return p, nil

@@ -24,6 +24,8 @@ type runner struct {
 	plain  atomic.Bool // the server refused jsMode, and the run goes on without
 	start  time.Time
 
+	bounds []splitter.Bounds // of the chunks of a sharded result
+
 	mu    sync.Mutex
 	parts []Part // finished
 }
@@ -42,7 +44,8 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if r.server, err = splitter.AskServer(ctx, c.Client); err != nil {
 		return nil, err
 	}
-	if c.JSMode {
+	r.plain.Store(c.JSMode && c.AllowPlain && r.refusesJSMode())
+	if c.JSMode && !r.plain.Load() {
 		r.keys = newKeyRule(c.KeyTypes)
 		// From 4.4 on jsMode is ignored, and the reply tells a server where it is not.
 		if r.keys.ambiguous && r.server.WireVersion < splitter.Wire44 {
@@ -55,7 +58,6 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := r.refuseExisting(ctx); err != nil {
 		return nil, err
 	}
-	r.plain.Store(c.JSMode && c.AllowPlain && r.refusesJSMode(ctx))
 	rep := &Report{
 		Databases: c.databases(),
 		Answer:    Answer{Collection: c.out(c.database(0)).Collection(c.collName(answerName))},
@@ -207,18 +209,9 @@ func (r *runner) createsOutput() bool {
 	return r.server.Mongos && r.server.WireVersion >= splitter.Wire44
 }
 
-// refusesJSMode says that the server is known to refuse jsMode: a router before 4.4 does for a sharded collection. Where config can't be
-// read its answer to the first command tells.
-func (r *runner) refusesJSMode(ctx context.Context) bool {
-	if !r.server.Mongos || r.server.WireVersion >= splitter.Wire44 {
-		return false
-	}
-	about, err := r.Client.Database("config").Collection("collections").FindOne(ctx, bson.D{{Key: "_id", Value: r.DB + "." + r.Coll}}).Raw()
-	if err != nil {
-		return false
-	}
-	dropped, _ := about.Lookup("dropped").BooleanOK()
-	return !dropped
+// refusesJSMode says that the server is known to refuse jsMode: a router before 4.4 does for outputs that name a database, as all here do.
+func (r *runner) refusesJSMode() bool {
+	return r.server.Mongos && r.server.WireVersion < splitter.Wire44
 }
 
 // jsModeRefused reads a router's refusal, which has no code.

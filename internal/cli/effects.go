@@ -84,13 +84,6 @@ func (m *measurement) foretell() {
 	}
 }
 
-// tookEffect takes the word back for a row whose runs showed otherwise: a router takes jsMode for a collection that is not sharded.
-func tookEffect(r *bench.Row) {
-	if r.NoEffect != nil && r.NoEffect.Option == "jsMode" && (r.Mode == "js" || r.Mode == "mixed") {
-		r.NoEffect = nil
-	}
-}
-
 // noEffectNotes are the footnotes of the rows whose option changes nothing.
 func noEffectNotes(rows []bench.Row) (notes []string) {
 	for _, r := range rows {

@@ -351,6 +351,7 @@ func (m *measurement) mapReduceInto(ctx context.Context, row int, s *bench.Sampl
 	keys := make([]int64, len(missing)) // the server's reply has those of the whole result as output
 	c.Into = &mr.Into{
 		DB: m.o.result.DB, Coll: func(part int) string { return colls[part] }, Add: m.into.Mode() == into.Merge, Sharded: m.into.sharded && m.into.Mode() == into.Merge,
+		Aside: func(part int) (string, func() error, error) { return m.into.Aside(missing[part]) },
 		Done: func(ctx context.Context, p mr.Part) (err error) {
 			keys[p.Index], err = m.came(ctx, missing[p.Index])
 			return err
@@ -429,9 +430,13 @@ func (m *measurement) addUp(gathered string) aggregate.Config {
 
 // reduceUp is the job's own reduce, and finalize, by key.
 func (m *measurement) reduceUp(row int, gathered string) mr.Config {
+	to := &mr.Into{DB: m.o.result.DB, Coll: func(int) string { return m.o.result.Coll }, Add: true, Sharded: m.o.intoSharded}
+	if m.into != nil {
+		to.Sharded = m.into.sharded
+		to.Aside = func(int) (string, func() error, error) { return m.into.Aside(-1) }
+	}
 	return mr.Config{
-		Client: m.t.Client, DB: m.o.result.DB, Coll: gathered, Job: m.job.mr.Again("key"), Predicate: m.t.Predicate, Prefix: m.out.prefix(row),
-		Into: &mr.Into{DB: m.o.result.DB, Coll: func(int) string { return m.o.result.Coll }, Add: true, Sharded: m.into != nil && m.into.sharded},
+		Client: m.t.Client, DB: m.o.result.DB, Coll: gathered, Job: m.job.mr.Again("key"), Predicate: m.t.Predicate, Prefix: m.out.prefix(row), Into: to,
 	}
 }
 

@@ -144,7 +144,6 @@ const notRunPrefix = "not run: "
 
 func (m *measurement) fillRow(r *bench.Row, o *bench.Outcome, stopped error) {
 	r.Fill(o)
-	tookEffect(r)
 	m.shardLoads(r)
 	if r.Seconds == nil && r.Skipped == "" && r.Error == "" && stopped != nil {
 		r.Error = notRunPrefix + stopped.Error()

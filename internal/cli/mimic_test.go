@@ -73,7 +73,7 @@ func TestRunSaysWhatHasNoEffect(t *testing.T) {
 	}{
 		{"3.6", mimic.Config{Version: "3.6.23"}, false, []string{"mr-ranges-dbs"}, nil, "mr-ranges-dbs: separate output databases have no effect here: this storage locks documents"},
 		{"4.0 mongos", mimic.Config{Version: "4.0.3", Topology: mimic.Mongos}, true, []string{"mr-ranges-dbs", "mr-ranges-dbs-js"}, nil, "mr-ranges-dbs-js: no effect here: a mongos before 4.4 refuses the field"},
-		{"4.0 mongos, not sharded", mimic.Config{Version: "4.0.3", Topology: mimic.Mongos}, false, []string{"mr-ranges-dbs"}, nil, "mr-ranges-dbs: "},
+		{"4.0 mongos, not sharded", mimic.Config{Version: "4.0.3", Topology: mimic.Mongos}, false, []string{"mr-ranges-dbs", "mr-ranges-dbs-js"}, nil, "mr-ranges-dbs-js: no effect here: a mongos before 4.4 refuses the field"},
 		{"4.4", mimic.Config{Version: "4.4.29"}, false, pipelines, nil, "mr-sort: no effect here: since 4.4 mapReduce runs as a pipeline"},
 		{"5.0 set", mimic.Config{Version: "5.0.3", Topology: mimic.ReplicaSet}, false, pipelines, nil, "mr-ranges-dbs-js: no effect here: since 4.4 mapReduce runs as a pipeline"},
 		{"8.0 mongos", mimic.Config{Version: "8.0.4", Topology: mimic.Mongos}, true, pipelines, nil, "mr-sort: no effect here: since 4.4"},

@@ -54,6 +54,13 @@ func (r *Result) Where(i int) (coll string, err error) {
 
 func (r *Result) companion(what string) string { return r.c.Coll + companion + r.c.Run + "_" + what }
 
+// Aside is a collection of this run's own beside the result, for results of range i, counted from 0, on their way into it. Created is told of it;
+// dropped notes that it is gone. -1 is for what is put together at the end.
+func (r *Result) Aside(i int) (coll string, dropped func() error, err error) {
+	coll = r.companion(fmt.Sprintf("rest_%d", i+1))
+	return coll, func() error { return r.c.Dropped(coll) }, r.c.Created(coll)
+}
+
 // totals are the number of keys and the sum of the values that are numbers.
 type totals struct {
 	Keys int64   `bson:"keys"`

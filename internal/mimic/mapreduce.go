@@ -32,10 +32,10 @@ func (s *Server) mapReduce(ctx context.Context, c mongofake.Command) (own, body 
 		return own, nil, err
 	}
 	if !s.atLeast(4, 4) {
-		if sharded && c.Body.Lookup("jsMode").Type != 0 {
-			return bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "unknown m/r field for sharding: jsMode"}}, nil, nil
+		if field := badField(body); field != "" && s.handsOut(c, sharded) {
+			return bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "unknown m/r field for sharding: " + field}}, nil, nil
 		}
-		if out, ok := c.Body.Lookup("out", "sharded").BooleanOK(); ok && out {
+		if told(c) {
 			if body, err = s.shardOutput(ctx, c, body); err != nil {
 				return nil, nil, err
 			}
@@ -57,24 +57,6 @@ func (s *Server) mapReduce(ctx context.Context, c mongofake.Command) (own, body 
 	return nil, without(body, "jsMode", "verbose"), nil // taken, and ignored
 }
 
-// shardOutput notes that the output is a collection sharded by _id, and takes the word out of the command.
-func (s *Server) shardOutput(ctx context.Context, c mongofake.Command, body bson.D) (bson.D, error) {
-	var out bson.D
-	if err := bson.Unmarshal(c.Body.Lookup("out").Document(), &out); err != nil {
-		return nil, err
-	}
-	out = without(out, "sharded")
-	db, ok := c.Body.Lookup("out", "db").StringValueOK()
-	if !ok {
-		db = c.DB
-	}
-	name, _ := out[0].Value.(string)
-	if have, err := s.sharded(ctx, db+"."+name); err != nil || have != nil {
-		return replace(body, "out", out), err
-	}
-	return replace(body, "out", out), s.shard(ctx, db+"."+name, bson.D{{Key: "_id", Value: int32(1)}}, 0)
-}
-
 // mapReduceReply makes the reply of a finished command the version's.
 func (s *Server) mapReduceReply(ctx context.Context, c mongofake.Command, d bson.D) (bson.D, error) {
 	if !succeeded(d) {
@@ -87,8 +69,13 @@ func (s *Server) mapReduceReply(ctx context.Context, c mongofake.Command, d bson
 		return d, nil
 	}
 	coll, err := s.sharded(ctx, namespace(c))
-	if err != nil || coll == nil {
+	if err != nil || !s.handsOut(c, coll != nil) {
 		return d, err
+	}
+	if told(c) {
+		if d, err = s.finish(ctx, c, d); err != nil {
+			return nil, err
+		}
 	}
 	counts, _ := value(d, "counts").(bson.D)
 	whole := bson.D{}
@@ -96,9 +83,11 @@ func (s *Server) mapReduceReply(ctx context.Context, c mongofake.Command, d bson
 		whole = append(whole, bson.E{Key: e.Key, Value: number(e.Value)})
 	}
 	shares, post := bson.D{}, bson.D{}
-	perShard, err := s.perShard(ctx, coll, c.Body.Lookup("query"))
-	if err != nil {
-		return nil, err
+	perShard := []shardCount{{"s1", number(value(counts, "input"))}} // where a collection lies that is not sharded
+	if coll != nil {
+		if perShard, err = s.perShard(ctx, coll, c.Body.Lookup("query")); err != nil {
+			return nil, err
+		}
 	}
 	var read int64
 	for _, n := range perShard {

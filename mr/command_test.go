@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/bson"
+
+	"mrbench/splitter"
 )
 
 func doc(t testing.TB, text string) bson.Raw {
@@ -105,6 +107,26 @@ func TestUniqueCountAccess(t *testing.T) {
 	} {
 		if got := access(field); got != want {
 			t.Errorf("%s: got %s, want %s", field, got, want)
+		}
+	}
+}
+
+// Routers before 4.4 get the comment in the filter, by which the shards' part of the work is known; others as a field, or not at all.
+func TestTagged(t *testing.T) {
+	for _, c := range []struct {
+		server splitter.Server
+		query  bson.D
+		want   int // fields
+	}{
+		{splitter.Server{Mongos: true, WireVersion: 7}, nil, 1},
+		{splitter.Server{Mongos: true, WireVersion: 8}, bson.D{{Key: "k", Value: 1}}, 2},
+		{splitter.Server{Mongos: true, WireVersion: 9}, bson.D{{Key: "k", Value: 1}}, 1},
+		{splitter.Server{WireVersion: 7}, nil, 0},
+	} {
+		r := &runner{Config: Config{Comment: "tag"}, server: c.server}
+		got := r.tagged(c.query)
+		if len(got) != c.want || c.want > len(c.query) && got[len(got)-1].Value != "tag" {
+			t.Errorf("%+v: %v", c.server, got)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func (r *runner) reduceAgain(ctx context.Context, parts []Part, answer *mongo.Co
 }
 
 func (r *runner) mapReduceAgain(ctx context.Context, from *mongo.Collection, j Job, out output) error {
-	err := from.Database().RunCommand(ctx, r.confirmed(command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion))).Err()
+	err := from.Database().RunCommand(ctx, r.confirmed(command(from.Name(), j, r.tagged(nil), out, false, r.Comment, r.server.WireVersion))).Err()
 	if s := scriptError(err, j); s != nil {
 		return s
 	}

@@ -59,7 +59,7 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		if r.createsOutput() {
 			p.add(x.DB, true, r.confirmed(bson.D{{Key: "create", Value: x.Coll}}), "")
 		}
-		p.add(r.DB, true, r.confirmed(command(r.Coll, job, both(r.Job.Query, x.Range.Filter(r.Predicate)), output{"replace", x.DB, x.Coll}, c.JSMode, r.Comment, r.server.WireVersion)), "")
+		p.add(r.DB, true, r.confirmed(command(r.Coll, job, r.tagged(both(r.Job.Query, x.Range.Filter(r.Predicate))), output{"replace", x.DB, x.Coll}, c.JSMode, r.Comment, r.server.WireVersion)), "")
 	}
 	p.merge(r, parts, restore, note)
 	return p, nil
@@ -114,7 +114,7 @@ func (p *Plan) reduceAgain(r *runner, parts []Part, answer, gathered *mongo.Coll
 }
 
 func (p *Plan) again(r *runner, from *mongo.Collection, j Job, out output) {
-	p.add(from.Database().Name(), true, r.confirmed(command(from.Name(), j, nil, out, false, r.Comment, r.server.WireVersion)), "")
+	p.add(from.Database().Name(), true, r.confirmed(command(from.Name(), j, r.tagged(nil), out, false, r.Comment, r.server.WireVersion)), "")
 }
 
 // copy is results that go through the client.

@@ -155,7 +155,7 @@ func (r *runner) runPart(ctx context.Context, i, thread int) (Part, error) {
 			return p, fmt.Errorf("mr: create %s.%s: %w", p.DB, p.Coll, err)
 		}
 	}
-	query := both(r.Job.Query, p.Range.Filter(r.Predicate))
+	query := r.tagged(both(r.Job.Query, p.Range.Filter(r.Predicate)))
 	out := output{"replace", p.DB, p.Coll}
 	began := time.Now()
 	p.Start = began.Sub(r.start).Seconds()

@@ -39,7 +39,7 @@ func (r *runner) stop(ctx context.Context) {
 		for _, op := range ops {
 			_ = admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.id}}).Err()
 			if r.server.Mongos && op.session.Type != 0 {
-				// The shards' part of the work has other names; it has the same session.
+				// The shards' part of the work has other names; it may have the same session.
 				_ = admin.RunCommand(ctx, bson.D{{Key: "killSessions", Value: bson.A{bson.D{{Key: "id", Value: op.session}}}}}).Err()
 			}
 		}
@@ -108,9 +108,18 @@ func (r *runner) appendOurs(ids []operation, op bson.Raw) []operation {
 	})
 }
 
+// tagged is a filter with the comment in it, for routers before 4.4: on their shards nothing else of a command says whose it is, for it writes to
+// another collection there and may have no session. Filters have a comment on every version.
+func (r *runner) tagged(query bson.D) bson.D {
+	if !r.server.Mongos || r.server.WireVersion >= splitter.Wire44 {
+		return query
+	}
+	return append(slices.Clone(query), bson.E{Key: "$comment", Value: r.Comment})
+}
+
 // comment is what the commands carry, if anything.
 func (r *runner) comment() string {
-	if r.server.WireVersion < splitter.Wire44 && r.Into == nil {
+	if r.server.WireVersion < splitter.Wire44 && !r.server.Mongos && r.Into == nil {
 		return ""
 	}
 	return r.Comment
@@ -156,6 +165,9 @@ func ours(op bson.Raw, where places, comment string) bool {
 		cmd, ok := op.Lookup(field).DocumentOK()
 		if !ok {
 			continue
+		}
+		if whole, ok := cmd.Lookup("mapreduce.shardedfinish").DocumentOK(); ok { // where a shard puts the results of all together
+			cmd = whole
 		}
 		out, _ := cmd.Lookup("out", "db").StringValueOK()
 		into, _ := cmd.Lookup("out", "replace").StringValueOK()

@@ -16,6 +16,10 @@ func TestOurs(t *testing.T) {
 		{"cut short", `{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"part_0\", db: \"run1_0\" }, map: ..."}}`, true},
 		{"cut short, another", `{"opid":1,"ns":"test.u","command":{"$truncated":"{ mapReduce: \"u\", out: { replace: \"part_0\", db: \"run1_00\" }, map: ..."}}`, false},
 		{"older servers' field", `{"opid":1,"ns":"test.u","query":{"mapReduce":"u","out":{"replace":"p","db":"run1_0"}}}`, true},
+		{"on a shard, of a router before 4.4", `{"opid":"s1:7","shard":"s1","ns":"test.u","command":{"mapReduce":"u","query":{"k":{"$lt":5},"$comment":"tag"},"out":"tmp.mrs.u_1543612140_2","shardedFirstPass":true}}`, true},
+		{"on a shard, someone else's", `{"opid":"s1:7","shard":"s1","ns":"test.u","command":{"mapReduce":"u","query":{"$comment":"tog"},"out":"tmp.mrs.u_1543612140_2","shardedFirstPass":true}}`, false},
+		{"put together on a shard", `{"opid":"s2:9","ns":"other.$cmd","command":{"mapreduce.shardedfinish":{"mapReduce":"u","query":{"$comment":"tag"},"out":{"merge":"o","db":"other"}},"inputDB":"test"}}`, true},
+		{"put together, by the output", `{"opid":"s2:9","ns":"admin.$cmd","command":{"mapreduce.shardedfinish":{"mapReduce":"u","out":{"replace":"part_0","db":"run1_1"}},"inputDB":"test"}}`, true},
 		{"idle", `{"opid":1}`, false},
 	}
 	for _, tt := range tests {

@@ -14,24 +14,54 @@ import (
 	"mrbench/internal/mimic"
 )
 
-// killWhenSeen is an administrator who stops the first operation of the app whose command is of the name.
-func killWhenSeen(ctx context.Context, admin *mongo.Database, app, command string) error {
+// killWhenSeen is an administrator who stops the first operation of the app, or in the database, whose command is of the name.
+func killWhenSeen(ctx context.Context, admin *mongo.Database, app, db, command string) error {
 	for ctx.Err() == nil {
-		raw, err := admin.RunCommand(ctx, bson.D{{Key: "currentOp", Value: 1}, {Key: "active", Value: true}, {Key: "appName", Value: bson.D{{Key: "$regex", Value: "^" + app}}}}).Raw()
+		raw, err := admin.RunCommand(ctx, bson.D{{Key: "currentOp", Value: 1}, {Key: "active", Value: true}}).Raw()
 		if err != nil {
 			return err
 		}
 		list, _ := raw.Lookup("inprog").Array().Values()
 		for _, v := range list {
-			op := v.Document()
-			if op.Lookup("command", command).Type == 0 {
-				continue
+			if op := v.Document(); isOperation(op, app, db, command) {
+				return admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.Lookup("opid")}}).Err()
 			}
-			return admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.Lookup("opid")}}).Err()
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	return ctx.Err()
+}
+
+// isOperation knows an operation by its app, which a router may not tell its shards, or by its namespace, and its command, which currentOp makes a text of
+// when it has more than 1,000 bytes, as with what a router adds. Routers since 4.4 send their shards a pipeline instead of a mapReduce.
+func isOperation(op bson.Raw, app, db, command string) bool {
+	name, _ := op.Lookup("appName").StringValueOK()
+	ns, _ := op.Lookup("ns").StringValueOK()
+	if !strings.HasPrefix(name, app) && !strings.HasPrefix(ns, db+".") {
+		return false
+	}
+	text, _ := op.Lookup("command", "$truncated").StringValueOK()
+	return op.Lookup("command", command).Type != 0 || strings.HasPrefix(text, "{ "+command+": ") || command == "mapReduce" && strings.Contains(op.String(), "$_internalJsEmit")
+}
+
+func TestIsOperation(t *testing.T) {
+	t.Parallel()
+	for op, want := range map[string]bool{
+		`{"appName": "mrbench run 1", "ns": "d.c", "command": {"mapReduce": "c"}}`:                                                      true,
+		`{"appName": "mrbench run 1", "ns": "d.c", "command": {"$truncated": "{ mapReduce: \"c\", map: function"}}`:                     true,
+		`{"ns": "d.c", "opid": "s1:5", "command": {"mapReduce": "c", "shardedFirstPass": true}}`:                                        true,
+		`{"appName": "mrbench run 1", "ns": "admin.$cmd.aggregate", "command": {"$truncated": "{ aggregate: 1"}}`:                       false,
+		`{"ns": "d.c", "opid": "s1:5", "command": {"aggregate": "c", "pipeline": [{"$project": {"emits": {"$_internalJsEmit": {}}}}]}}`: true,
+		`{"appName": "other", "ns": "e.c", "command": {"mapReduce": "c"}}`:                                                              false,
+	} {
+		var d bson.Raw
+		if err := bson.UnmarshalExtJSON([]byte(op), false, &d); err != nil {
+			t.Fatal(err)
+		}
+		if isOperation(d, "mrbench run", "d", "mapReduce") != want {
+			t.Error(op)
+		}
+	}
 }
 
 // endlessJob is a job whose map never ends for one document.
@@ -60,7 +90,7 @@ func TestKilledByAnAdministrator(t *testing.T) {
 	killed := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	go func() { killed <- killWhenSeen(ctx, m.Inside().Database("admin"), "mrbench run", "mapReduce") }()
+	go func() { killed <- killWhenSeen(ctx, m.Inside().Database("admin"), "mrbench run", "test", "mapReduce") }()
 	code, stdout, stderr := s.run("run", "--job", job, "--rows", "mr,agg", "--runs", "3", "--shuffle-seed", "off", "--uri", m.URI(), "--sample-every", "0", "--save", "r.ndjson", "-v")
 	cancel()
 	if err := <-killed; err != nil {

@@ -38,7 +38,8 @@ func realPolite(t *testing.T, uri string) {
 
 // realKill has a second client stop a mapReduce that would not end.
 func realKill(t *testing.T, uri string) {
-	ns := ownDatabase(t, uri) + ".uniques"
+	db := ownDatabase(t, uri)
+	ns := db + ".uniques"
 	s := newSession(t)
 	if code, _, stderr := s.run("seed", "--uri", uri, "--ns", ns, "--docs", "500", "--keys", "20"); code != 0 {
 		t.Fatal(stderr)
@@ -47,7 +48,9 @@ func realKill(t *testing.T, uri string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	killed := make(chan error, 1)
-	go func() { killed <- killWhenSeen(ctx, realClient(t, uri).Database("admin"), "mrbench run", "mapReduce") }()
+	go func() {
+		killed <- killWhenSeen(ctx, realClient(t, uri).Database("admin"), "mrbench run", db, "mapReduce")
+	}()
 	code, stdout, stderr := s.run("run", "--uri", uri, "--job", job, "--rows", "mr,agg", "--runs", "2", "--shuffle-seed", "off", "--sample-every", "0")
 	cancel()
 	if err := <-killed; err != nil {

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
 
 	"mrbench/internal/bench"
+	"mrbench/internal/cluster"
 	"mrbench/internal/mimic"
 	"mrbench/internal/target"
 	"mrbench/splitter"
@@ -156,6 +159,26 @@ func needsMongos(f *target.Facts) string {
 	return ""
 }
 
+// stillBalancer keeps the cluster's balancer from moving chunks until the test ends.
+func stillBalancer(t *testing.T, client *mongo.Client) {
+	t.Helper()
+	b, err := cluster.BalancerOf(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !b.Moves() {
+		return
+	}
+	t.Cleanup(func() {
+		if err := cluster.StartBalancer(context.Background(), client); err != nil {
+			t.Errorf("the balancer is still stopped: %v", err)
+		}
+	})
+	if err := cluster.StopBalancer(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Ranges of a collection over two shards lie on one each, the router's own numbers say so, and all answers agree.
 func realShards(t *testing.T, uri string) {
 	db, client := ownDatabase(t, uri), realClient(t, uri)
@@ -171,6 +194,7 @@ func realShards(t *testing.T, uri string) {
 	if len(list.Shards) < 2 {
 		t.Skip("the cluster has one shard")
 	}
+	stillBalancer(t, client)
 	ns, key := db+".uniques", func(n int) bson.D { return bson.D{{Key: "dim0", Value: n}} }
 	for _, cmd := range []bson.D{
 		{{Key: "enableSharding", Value: db}},

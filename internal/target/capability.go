@@ -80,7 +80,7 @@ func (f *Facts) Capabilities(ns Namespace) []Capability {
 		add(CapDatabases, NoEffect, "this storage locks documents, so writers of one database do not wait for each other")
 	}
 	if f.Mongos && !f.pipelines() && mapReduce != Refused {
-		add(CapJSMode, Refused, "a mongos before 4.4 refuses the field for a sharded collection; mrbench leaves it out")
+		add(CapJSMode, Refused, "a mongos before 4.4 refuses the field when the output names a database; mrbench leaves it out")
 	} else {
 		gone(CapJSMode, "emits stay in JavaScript up to 500,000 keys that are not objects; numbers and booleans become strings as keys")
 	}

@@ -22,10 +22,10 @@ type Into struct {
 	// Add adds to what is in the collection, a result in the place of one with the same key, so that others may add to it at the same
 	// time; otherwise the collection is made anew.
 	Add bool
-	// Sharded says that the collections are sharded by {_id: 1}, which routers before 4.4 have to be told.
+	// Sharded says that the collections are sharded by {_id: 1}.
 	Sharded bool
-	// Aside names a collection of DB that is the run's own, for results of a part that such a router would lose on the way into a sharded
-	// collection (beside numbers a key that is null, say): they are copied from there, and it is dropped and dropped called. Needed with Add and Sharded.
+	// Aside names a collection of DB that is the run's own, for the results of a part on their way into a sharded collection through a router before 4.4:
+	// they are copied from there, then it is dropped and dropped called. Needed with Add and Sharded.
 	Aside func(part int) (coll string, dropped func() error, err error)
 	// Done is called when a part is in; its error ends the run. May be called from several goroutines. May be nil.
 	Done func(ctx context.Context, p Part) error
@@ -46,6 +46,8 @@ func (c Config) checkInto() error {
 		return errors.New("mr: jsMode makes strings of keys, which nothing turns back in a collection that others fill: run without it")
 	case c.Into.DB == "" || c.Into.Coll == nil:
 		return errors.New("mr: no collection to put the parts into given")
+	case c.Into.Add && c.Into.Sharded && c.Into.Aside == nil:
+		return errors.New("mr: no collection for results on their way into a sharded one given")
 	}
 	return nil
 }
@@ -53,9 +55,6 @@ func (c Config) checkInto() error {
 // runInto is Run for Config.Into.
 func (r *runner) runInto(ctx context.Context) (*Report, error) {
 	rep := &Report{Databases: []string{r.Into.DB}}
-	if err := r.findBounds(ctx); err != nil {
-		return rep, err
-	}
 	r.start = time.Now()
 	err := r.runParts(ctx)
 	slices.SortFunc(r.parts, func(a, b Part) int { return a.Index - b.Index })
@@ -75,14 +74,18 @@ func (r *runner) runInto(ctx context.Context) (*Report, error) {
 func (r *runner) partInto(ctx context.Context, p Part, job Job) (Part, error) {
 	began := time.Now()
 	p.Start = began.Sub(r.start).Seconds()
-	if r.fetchesChunks() {
-		if err := r.partInChunks(ctx, &p, job); err != nil {
+	if r.copies() {
+		if err := r.partAside(ctx, &p, job); err != nil {
 			return p, r.explainInto(err, p)
 		}
 		p.Seconds = time.Since(began).Seconds()
 		return p, r.isIn(ctx, p)
 	}
-	list := r.intoCommands(p, job)
+	empty, err := r.isEmpty(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	list := r.intoCommands(p, job, empty)
 	raw, err := r.Client.Database(r.DB).RunCommand(ctx, list[0]).Raw()
 	if err != nil {
 		return p, r.explainInto(err, p)
@@ -102,6 +105,20 @@ func (r *runner) partInto(ctx context.Context, p Part, job Job) (Part, error) {
 	return p, r.isIn(ctx, p)
 }
 
+// isEmpty says that nothing is in the result yet, where it matters: a server before 4.4 puts the first results there by dropping it and renaming another
+// collection, and looks whether it is empty before it locks, unless the command is atomic. Of two that look at the same time one would drop the other's.
+func (r *runner) isEmpty(ctx context.Context, p Part) (bool, error) {
+	if !r.Into.Add || r.server.WireVersion >= splitter.Wire44 {
+		return false, nil
+	}
+	coll := r.out(p.DB).Collection(p.Coll)
+	n, err := coll.EstimatedDocumentCount(ctx)
+	if err != nil {
+		return false, fmt.Errorf("mr: count %s: %w", namespace(coll), err)
+	}
+	return n == 0, nil
+}
+
 func (r *runner) isIn(ctx context.Context, p Part) error {
 	if r.Into.Done == nil {
 		return nil
@@ -116,15 +133,18 @@ func (r *runner) explainInto(err error, p Part) error {
 	return r.explain(err, p.Range)
 }
 
-// intoCommands are what a part takes. Since 4.4 mapReduce adds to a collection by $merge, which takes no key that is null: that one
-// comes inline.
-func (r *runner) intoCommands(p Part, job Job) []bson.D {
+// intoCommands are what a part takes; empty says that it may be the first. Since 4.4 mapReduce adds to a collection by $merge, which takes no key that is
+// null: that one comes inline.
+func (r *runner) intoCommands(p Part, job Job, empty bool) []bson.D {
 	query := both(r.Job.Query, p.Range.Filter(r.Predicate))
 	send := func(query, out bson.D) bson.D { return r.intoCommand(job, query, out) }
 	if !r.Into.Add {
 		return []bson.D{send(query, bson.D{{Key: "replace", Value: p.Coll}, {Key: "db", Value: p.DB}})}
 	}
-	out := bson.D{{Key: "merge", Value: p.Coll}, {Key: "db", Value: p.DB}, {Key: "nonAtomic", Value: true}}
+	out := bson.D{{Key: "merge", Value: p.Coll}, {Key: "db", Value: p.DB}}
+	if !empty {
+		out = append(out, bson.E{Key: "nonAtomic", Value: true})
+	}
 	if r.server.WireVersion < splitter.Wire44 || job.EmitKey == "" || !p.Range.Contains(bson.RawValue{}) {
 		return []bson.D{send(query, out)}
 	}
@@ -173,18 +193,19 @@ func (r *runner) addNull(ctx context.Context, p Part, raw bson.Raw) error {
 }
 
 // planInto is Commands for Config.Into.
-func (r *runner) planInto(ctx context.Context) (*Plan, error) {
+func (r *runner) planInto() (*Plan, error) {
 	p := &Plan{}
-	if err := r.findBounds(ctx); err != nil {
-		return nil, err
-	}
 	for i := range r.pieces() {
 		x, job := r.planPart(i)
-		if r.fetchesChunks() {
-			r.planInChunks(p, x, job)
+		if r.copies() {
+			coll, _, err := r.Into.Aside(x.Index)
+			if err != nil {
+				return nil, err
+			}
+			p.add(r.DB, true, r.asideCommand(x, job, coll), "copied from there to "+x.Coll+" by updates, and dropped")
 			continue
 		}
-		for k, cmd := range r.intoCommands(x, job) {
+		for k, cmd := range r.intoCommands(x, job, false) {
 			note := ""
 			if k > 0 {
 				note = "the key null, which is then written by an update"

@@ -23,8 +23,8 @@ type Plan struct {
 	Commands []Command
 }
 
-// Commands says what Run would send, in order, and sends nothing but hello, and a look at the chunks of a sharded result where they decide. What
-// depends on replies is left out: a second try without jsMode, and copies through the client where a server refuses to rename.
+// Commands says what Run would send, in order, and sends nothing but hello. What depends on replies is left out: a second try without jsMode,
+// and copies through the client where a server refuses to rename.
 func Commands(ctx context.Context, c Config) (*Plan, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -35,7 +35,7 @@ func Commands(ctx context.Context, c Config) (*Plan, error) {
 		return nil, err
 	}
 	if c.Into != nil {
-		return r.planInto(ctx)
+		return r.planInto()
 	}
 	c.JSMode = c.JSMode && (!c.AllowPlain || !r.refusesJSMode())
 	restore, note := false, ""

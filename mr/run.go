@@ -24,8 +24,6 @@ type runner struct {
 	plain  atomic.Bool // the server refused jsMode, and the run goes on without
 	start  time.Time
 
-	bounds []splitter.Bounds // of the chunks of a sharded result
-
 	mu    sync.Mutex
 	parts []Part // finished
 }

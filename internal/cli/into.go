@@ -431,6 +431,7 @@ func (m *measurement) addUp(gathered string) aggregate.Config {
 // reduceUp is the job's own reduce, and finalize, by key.
 func (m *measurement) reduceUp(row int, gathered string) mr.Config {
 	to := &mr.Into{DB: m.o.result.DB, Coll: func(int) string { return m.o.result.Coll }, Add: true, Sharded: m.o.intoSharded}
+	to.Aside = func(int) (string, func() error, error) { return m.aside(-1), nil, nil }
 	if m.into != nil {
 		to.Sharded = m.into.sharded
 		to.Aside = func(int) (string, func() error, error) { return m.into.Aside(-1) }

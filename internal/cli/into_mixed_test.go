@@ -42,7 +42,7 @@ func keysOf(t *testing.T, c *mongo.Collection, results bool) map[string]float64 
 	return got
 }
 
-// A result that is sharded holds keys of all types, also those that a router before 4.4 loses on the way into it; nothing beside it is left.
+// A sharded result holds keys of all types, stays spread over the shards and is not made anew, as a router before 4.4 would have it; nothing beside it is left.
 func TestIntoShardedKeysOfAllTypes(t *testing.T) {
 	t.Parallel()
 	m := mimic.Start(t, mimic.Config{Version: "4.0.3", Topology: mimic.Mongos})
@@ -66,6 +66,11 @@ func TestIntoShardedKeysOfAllTypes(t *testing.T) {
 		if got := keysOf(t, m.Inside().Database("kept").Collection(name), true); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, not %v", row, got, want)
 		}
+		coll, documents := shares(t, m.Client(t), "kept."+name)
+		even(t, coll)
+		if len(coll.PerShard()) != 2 || documents["s1"] == 0 || documents["s2"] == 0 {
+			t.Errorf("%s: %v, %v", row, coll.PerShard(), documents)
+		}
 	}
 	// Twice as much, by reducing what is there with what is added.
 	if code, _, stderr := s.run("run", "--uri", m.URI(), "--sample-every", "0", "--rows", "mr-ranges", "--ranges", "3", "--into", "kept.r0", "--append"); code != exitOK {
@@ -79,5 +84,26 @@ func TestIntoShardedKeysOfAllTypes(t *testing.T) {
 	}
 	if got := collections(t, m, "kept"); !slices.Equal(got, []string{"r0", "r0.mrbench_parts", "r1", "r1.mrbench_parts"}) {
 		t.Errorf("in kept: %v", got)
+	}
+}
+
+// The first results go into an empty collection by a command that is atomic, for servers before 4.4 could drop those of another one that is not.
+func TestIntoFirstIsAtomic(t *testing.T) {
+	t.Parallel()
+	m := mimic.Start(t, mimic.Config{Version: "4.0.3"})
+	uniques(t, m, 200)
+	code, _, stderr := newSession(t).run("run", "--uri", m.URI(), "--sample-every", "0", "--rows", "mr-ranges", "--ranges", "3", "--threads", "1", "--into", "kept.r")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var loose []bool
+	for _, c := range m.Commands() {
+		if isMapReduce(c) {
+			is, _ := c.Body.Lookup("out", "nonAtomic").BooleanOK()
+			loose = append(loose, is)
+		}
+	}
+	if !slices.Equal(loose, []bool{false, true, true}) {
+		t.Errorf("nonAtomic: %v", loose)
 	}
 }

@@ -87,7 +87,10 @@ func (m *measurement) planIntoRanges(ctx context.Context, row int, merges bool, 
 	}
 	c := m.mapReduceConfig(row)
 	c.OutDB, c.KeyTypes = "", nil
-	c.Into = &mr.Into{DB: m.o.result.DB, Coll: where, Add: merges, Sharded: m.o.intoSharded}
+	c.Into = &mr.Into{
+		DB: m.o.result.DB, Coll: where, Add: merges, Sharded: m.o.intoSharded,
+		Aside: func(i int) (string, func() error, error) { return m.aside(i), nil, nil },
+	}
 	p, err := mr.Commands(ctx, c)
 	if err != nil {
 		return err
@@ -96,4 +99,9 @@ func (m *measurement) planIntoRanges(ctx context.Context, row int, merges bool, 
 		m.dry.command(x.DB, x.Body, x.Writes, x.Note)
 	}
 	return nil
+}
+
+// aside is the name that results of a range, counted from 0, have on their way into a sharded result.
+func (m *measurement) aside(i int) string {
+	return into.AsideOf(m.o.result.Coll, m.out.run, i)
 }

@@ -370,7 +370,7 @@ func TestIntoDryRun(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{`{create: "r"}`, `shardCollection: "kept.r"`, `merge: "r", db: "kept", sharded: true, nonAtomic: true`, `insert: "r.mrbench_parts"`} {
+	for _, want := range []string{`{create: "r"}`, `shardCollection: "kept.r"`, `_put_1", db: "kept"}`, `insert: "r.mrbench_parts"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}

@@ -57,8 +57,13 @@ func (r *Result) companion(what string) string { return r.c.Coll + companion + r
 // Aside is a collection of this run's own beside the result, for results of range i, counted from 0, on their way into it. Created is told of it;
 // dropped notes that it is gone. -1 is for what is put together at the end.
 func (r *Result) Aside(i int) (coll string, dropped func() error, err error) {
-	coll = r.companion(fmt.Sprintf("rest_%d", i+1))
+	coll = AsideOf(r.c.Coll, r.c.Run, i)
 	return coll, func() error { return r.c.Dropped(coll) }, r.c.Created(coll)
+}
+
+// AsideOf is the name of that collection.
+func AsideOf(result, run string, i int) string {
+	return fmt.Sprintf("%s%s%s_put_%d", result, companion, run, i+1)
 }
 
 // totals are the number of keys and the sum of the values that are numbers.

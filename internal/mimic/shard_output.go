@@ -47,17 +47,32 @@ func waitingRoom(c mongofake.Command) string {
 	return fmt.Sprintf("tmp.mrs.%x", h.Sum64())
 }
 
-// shardOutput makes the output a collection sharded by _id, and has the engine write beside it, unless the results are to be reduced with what is there.
+// anew says that a router makes the output anew: it does so for replace, and for merge and reduce while the primary shard has no documents of it.
+func (s *Server) anew(ctx context.Context, how, ns string) (bool, error) {
+	coll, err := s.sharded(ctx, ns)
+	if err != nil || coll == nil || how == "replace" {
+		return true, err
+	}
+	counts, err := s.perShard(ctx, coll, bson.RawValue{})
+	return err == nil && counts[0].n == 0, err
+}
+
+// shardOutput makes the output a collection sharded by _id in one chunk, unless it is one that holds something, and has the engine write beside it, unless the results are to be reduced with what is there.
 func (s *Server) shardOutput(ctx context.Context, c mongofake.Command, body bson.D) (bson.D, error) {
 	how, ns := outputOf(c)
-	if have, err := s.sharded(ctx, ns); err != nil {
+	anew, err := s.anew(ctx, how, ns)
+	if err != nil {
 		return nil, err
-	} else if have == nil {
+	}
+	db, name := splitNS(ns)
+	if anew {
+		if err := errors.Join(s.forget(ctx, bson.D{{Key: "_id", Value: ns}}), s.inside.Database(db).Collection(name).Drop(ctx)); err != nil {
+			return nil, err
+		}
 		if err := s.shard(ctx, ns, bson.D{{Key: "_id", Value: int32(1)}}, 0); err != nil {
 			return nil, err
 		}
 	}
-	db, name := splitNS(ns)
 	out := bson.D{{Key: how, Value: name}, {Key: "db", Value: db}}
 	if how != "reduce" {
 		out = bson.D{{Key: "replace", Value: waitingRoom(c)}, {Key: "db", Value: db}}
@@ -73,11 +88,6 @@ func (s *Server) finish(ctx context.Context, c mongofake.Command, d bson.D) (bso
 	to := s.inside.Database(db).Collection(name)
 	if how != "reduce" {
 		from := s.inside.Database(db).Collection(waitingRoom(c))
-		if how == "replace" {
-			if _, err := to.DeleteMany(ctx, bson.D{}); err != nil {
-				return nil, err
-			}
-		}
 		if err := s.fetchChunks(ctx, ns, from, to); err != nil {
 			return nil, err
 		}

@@ -85,7 +85,7 @@ func (l *layout) appendDoc(dst []byte, it *store.EntryIter) (_ []byte, ok bool, 
 	if len(l.fields) == 0 {
 		return bsonx.EndDoc(dst, start), true, nil
 	}
-	key, tb := it.Key(), it.TypeBits()
+	key, tb := it.FullKey(), it.TypeBits()
 	l.scratch, l.ends = l.scratch[:0], l.ends[:0]
 	for i := range l.fields {
 		f := &l.fields[i]

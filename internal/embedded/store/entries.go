@@ -90,6 +90,10 @@ func (it *EntryIter) parse() {
 // Key is the concatenated encodings of the fields, without the _id.
 func (it *EntryIter) Key() []byte { return it.sc.key()[:it.fieldsLen()] }
 
+// FullKey is Key, with the encoded _id behind it unless the index is unique: for who decodes field by field and need not know
+// where they end.
+func (it *EntryIter) FullKey() []byte { return it.sc.key() }
+
 // IDKey is the encoded _id of the entry's document.
 func (it *EntryIter) IDKey() []byte {
 	switch {

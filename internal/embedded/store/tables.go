@@ -17,6 +17,7 @@ const tableBytes = 64 << 20
 // tableWriter writes ascending keys to tables in the temporary directory, which then become part of the database.
 type tableWriter struct {
 	db    *DB
+	plain bool // do not compress
 	w     *sstable.Writer
 	size  int
 	paths []string
@@ -55,7 +56,11 @@ func (t *tableWriter) begin() error {
 	t.paths = append(t.paths, path)
 	t.size = 0
 	// Level 6 is where tables go that overlap nothing.
-	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.db.po.MakeWriterOptions(6, t.db.p.TableFormat()))
+	o := t.db.po.MakeWriterOptions(6, t.db.p.TableFormat())
+	if t.plain {
+		o.Compression = sstable.NoCompression
+	}
+	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
@@ -43,6 +44,7 @@ func (c *call) fill(ctx context.Context, cur *cursor, name string, size int64) e
 		defer cur.scripts.Watch(ctx)()
 	}
 	at := c.startArray(name)
+	c.b = slices.Grow(c.b, cur.filled+cur.filled/64) // a batch is about as large as the one before
 	from, n := len(c.b), 0
 	for int64(n) < size && !cur.eof {
 		if err := cur.more(ctx); err != nil {
@@ -62,6 +64,7 @@ func (c *call) fill(ctx context.Context, cur *cursor, name string, size int64) e
 		n++
 		cur.advance()
 	}
+	cur.filled = len(c.b) - from
 	c.end(at)
 	c.s.counters.docsOut.Add(int64(n))
 	return nil

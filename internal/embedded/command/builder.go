@@ -86,7 +86,7 @@ func (w *builder) startElem(i int) (at int32) {
 // elem appends element i of an array.
 func (w *builder) elem(i int, v bsonx.Value) {
 	w.elemHeader(v.Type, i)
-	w.b = append(bsonx.Room(w.b, len(v.Data)), v.Data...)
+	w.b = append(w.b, v.Data...)
 }
 
 func (w *builder) elemHeader(t bsonx.Type, i int) {

@@ -26,6 +26,7 @@ type cursor struct {
 	scripts *expr.Scripts     // of both; nil: none
 
 	block   []bsonx.Doc // what the source gave last and is not handed out yet
+	filled  int         // bytes of the last batch
 	left    int64       // documents still to be returned under the limit; negative: no limit
 	eof     bool
 	lastUse time.Time

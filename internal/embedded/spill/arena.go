@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-
-	"mrbench/internal/embedded/bsonx"
 )
 
 // ref is a pair in the arena and eight bytes of its key, so that most comparisons stay out of the arena.
@@ -60,7 +58,7 @@ func (a *arena) add(key, value []byte) {
 	b = append(b, value...)
 	*c = b
 	a.bytes += int64(len(b) - before)
-	a.refs = append(bsonx.Room(a.refs, 1), ref{at: at})
+	a.refs = append(a.refs, ref{at: at})
 }
 
 // chunk returns one with room for need bytes, the last in use.

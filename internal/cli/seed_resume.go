@@ -80,11 +80,13 @@ func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoin
 func (a *app) sameCommand(without []string, with ...string) string {
 	words := []string{"mrbench"}
 	add := with
+	// Flags of all commands may come before the command's name.
+	name := max(0, slices.IndexFunc(a.env.Args, func(w string) bool { return w == "seed" || w == "run" }))
 	for i := 0; i < len(a.env.Args); i++ {
 		arg := a.env.Args[i]
-		name, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		if strings.HasPrefix(arg, "--") && slices.Contains(without, name) {
-			if slices.Contains([]string{"on-duplicate", "shard-key", "presplit"}, name) && !joined { // whose value is a word of its own
+		flag, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if strings.HasPrefix(arg, "--") && slices.Contains(without, flag) {
+			if slices.Contains([]string{"on-duplicate", "shard-key", "presplit"}, flag) && !joined { // whose value is a word of its own
 				i++
 			}
 			continue
@@ -96,7 +98,7 @@ func (a *app) sameCommand(without []string, with ...string) string {
 			arg = target.Redact(arg)
 		}
 		words = append(words, shellWord(arg))
-		if i == 0 { // behind the command's name: files may come last
+		if i == name { // behind the command's name: files may come last
 			words = append(words, add...)
 			add = nil
 		}

@@ -9,8 +9,13 @@ import (
 	"mrbench/internal/mongofake"
 )
 
-// shardHost is where a shard says that it is.
-func (s *Server) shardHost(name string) string { return name + "/" + s.shards[name].address }
+// shardHost is where a shard says that it is; one that does not listen by itself is at the router.
+func (s *Server) shardHost(name string) string {
+	if x := s.shards[name]; x != nil {
+		return name + "/" + x.address
+	}
+	return name + "/" + s.address
+}
 
 // startShard has the only member of a shard's replica set listen, until ctx ends. It has the documents of the whole cluster.
 func (s *Server) startShard(ctx context.Context, name string) error {

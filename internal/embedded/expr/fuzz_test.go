@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzCompile: any document is an expression or an error; what compiles evaluates to a well-formed value or fails,
-// and folding does not change which.
+// and folding changes only when: an operator over constants that fails does so at compiling, as on a 4.0 server.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
 		`{"$add": ["$i", 1]}`, `{"$cond": [{"$gt": ["$i", 3]}, "$a", "$$ROOT"]}`, `{"$map": {"input": "$a", "as": "x", "in": {"$pow": ["$$x", 2]}}}`,
@@ -26,8 +26,8 @@ func FuzzCompile(f *testing.F) {
 		}
 		e, err := Compile(bsonx.DocValue(b), nil)
 		plain, perr := compileWith(bsonx.DocValue(b), nil, false)
-		if (err == nil) != (perr == nil) {
-			t.Fatalf("folding decides about compiling: %v, %v", err, perr)
+		if err == nil && perr != nil {
+			t.Fatalf("compiled only with folding: %v", perr)
 		}
 		if err != nil {
 			return

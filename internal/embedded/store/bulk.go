@@ -81,7 +81,7 @@ func (b *Bulk) behind() (key []byte, err error) {
 	return key, err
 }
 
-// Publish inserts what was added, all or nothing. false without an error: others changed the collection meanwhile, and the documents, which
+// Publish inserts what was added, all or nothing. An error after which it may be there is one of the log, as of other writes. false without an error: others changed the collection meanwhile, and the documents, which
 // Each still has, must be inserted in another way.
 func (b *Bulk) Publish(ctx context.Context) (bool, error) {
 	if b.docs == 0 {
@@ -101,11 +101,8 @@ func (b *Bulk) Publish(ctx context.Context) (bool, error) {
 	if end, err := b.behind(); err != nil || end != nil && bytes.Compare(end, b.last) <= 0 {
 		return false, err
 	}
-	if err := b.ingest(ctx); err != nil {
-		return false, err
-	}
-	st.raiseTop(b.last[len(b.c.prefix):])
-	return true, nil
+	err := b.ingest(ctx)
+	return err == nil, err
 }
 
 // ingest makes the tables part of the database, in one step with what they add to the counters. The collection's lock is held.
@@ -133,6 +130,7 @@ func (b *Bulk) ingest(ctx context.Context) error {
 	st.count.add(part)
 	st.parts.add(part)
 	st.parts.next++
+	st.raiseTop(b.last[len(b.c.prefix):])
 	// Where memory holds something in their range, it is the log that says that the tables are there.
 	if err := db.health.err(); err != nil && !db.fs.allWritten() {
 		return err
@@ -146,7 +144,10 @@ func (b *Bulk) Each(fn func(bsonx.Doc) error) (err error) {
 	for _, path := range b.t.paths {
 		f, err := b.db.fs.Open(path)
 		if err != nil {
-			return err
+			for _, open := range files {
+				_ = open[0].Close()
+			}
+			return wrapIO(err)
 		}
 		files = append(files, []sstable.ReadableFile{f})
 	}

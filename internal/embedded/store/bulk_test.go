@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"mrbench/internal/embedded/bsonx"
 	"mrbench/internal/embedded/mongoerr"
@@ -350,6 +351,41 @@ func TestBulkOnFullDisk(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Tables that are in, though the log can't say so because the disk is full, are not confirmed; but they are there, and their _ids are taken.
+func TestBulkUnconfirmed(t *testing.T) {
+	mem := vfs.NewMem()
+	f := &faults{part: ".log", percent: 100, err: syscall.ENOSPC}
+	inj := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpLink {
+			f.on.Store(true) // the tables are complete; what the log has to say of them comes next
+		}
+		return f.MaybeError(op)
+	})
+	db, err := Open(Options{Dir: "data", FS: errorfs.Wrap(mem, inj), Log: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mustInsert(t, db, testNS, bulkDocs(t, -1, 2)...)
+	if err := db.Write(ctx, testNS, WriteOptions{}, func(tx *Tx) error { return tx.Delete(bulkDocs(t, 0, 1)[0]) }); err != nil {
+		t.Fatal(err) // memory has something in the range of the tables
+	}
+	_, tables, _, err := insertBulk(db, testNS, bulkDocs(t, 0, 50))
+	if tables != 0 || mongoerr.CodeOf(err) != mongoerr.OutOfDiskSpace {
+		t.Errorf("%d documents in tables, %v", tables, err)
+	}
+	f.on.Store(false)
+	f.part = "nothing" // links go on
+	await(t, "recovery", func() bool { return db.health.err() == nil })
+	n, errs, err := db.InsertMany(ctx, testNS, bulkDocs(t, 10, 5), false, WriteOptions{})
+	if n != 0 || len(errs) != 5 || err != nil {
+		t.Errorf("%d of 5 documents that are there were inserted, %v, %v", n, errs, err)
+	}
+	if n := mustValidate(t, db, testNS).Documents; n != 51 {
+		t.Errorf("%d documents", n)
 	}
 }
 

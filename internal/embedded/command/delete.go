@@ -22,20 +22,18 @@ func remove(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	// A statement that can't be read fails the command, before anything is written.
-	for _, d := range statements {
-		if _, err := parseDeleteArgs(d); err != nil {
-			return err
-		}
+	deletes, err := readAll(statements, parseDeleteArgs)
+	if err != nil {
+		return err
 	}
 	c.s.counters.ops[opDelete].Add(int64(len(statements)))
 	var n int64
 	var errs []writeError
-	for i, d := range statements {
+	for i, a := range deletes {
 		o, done := c.before(i)
 		var err error
 		if !done {
-			o.matched, err = c.deleteStatement(ctx, ns, d)
+			o.matched, err = c.deleteStatement(ctx, ns, a)
 		}
 		if !done {
 			c.s.counters.docsDel.Add(o.matched)
@@ -106,11 +104,7 @@ func parseDeleteArgs(d bsonx.Doc) (a deleteArgs, err error) {
 	return a, nil
 }
 
-func (c *call) deleteStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (n int64, err error) {
-	a, err := parseDeleteArgs(d)
-	if err != nil {
-		return 0, err
-	}
+func (c *call) deleteStatement(ctx context.Context, ns store.NS, a deleteArgs) (n int64, err error) {
 	if err := c.refuseMulti(a.limit == 0, "limit=0"); err != nil {
 		return 0, err
 	}

@@ -58,6 +58,18 @@ func place(i int, at []int) int {
 	return at[i]
 }
 
+// readAll reads the statements of an update or delete: one that can't be read fails the command, before anything is written.
+func readAll[A any](statements []bsonx.Doc, read func(bsonx.Doc) (A, error)) ([]A, error) {
+	args := make([]A, len(statements))
+	for i, d := range statements {
+		var err error
+		if args[i], err = read(d); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
 // statements gives the documents of a write command, from its document sequence or from the array of the
 // same name, without copying them. The slice is the session's, valid until its next use.
 func (c *call) statements(field string) ([]bsonx.Doc, error) {

@@ -28,21 +28,19 @@ func update(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	// A statement that can't be read fails the command, before anything is written.
-	for _, d := range statements {
-		if _, err := parseUpdateArgs(d); err != nil {
-			return err
-		}
+	updates, err := readAll(statements, parseUpdateArgs)
+	if err != nil {
+		return err
 	}
 	c.s.counters.ops[opUpdate].Add(int64(len(statements)))
 	var matched, modified int64
 	var inserted []upserted
 	var errs []writeError
-	for i, d := range statements {
+	for i, a := range updates {
 		o, done := c.before(i)
 		var err error
 		if !done {
-			if o, err = c.updateStatement(ctx, ns, d); err == nil {
+			if o, err = c.updateStatement(ctx, ns, a); err == nil {
 				c.remember(i, o)
 			}
 		}
@@ -138,11 +136,7 @@ func parseUpdateArgs(d bsonx.Doc) (a updateArgs, err error) {
 }
 
 // updateStatement runs one statement.
-func (c *call) updateStatement(ctx context.Context, ns store.NS, d bsonx.Doc) (o outcome, err error) {
-	a, err := parseUpdateArgs(d)
-	if err != nil {
-		return o, err
-	}
+func (c *call) updateStatement(ctx context.Context, ns store.NS, a updateArgs) (o outcome, err error) {
 	if err := c.refuseMulti(a.multi, "multi=true"); err != nil {
 		return o, err
 	}

@@ -81,8 +81,8 @@ func (b *Bulk) behind() (key []byte, err error) {
 	return key, err
 }
 
-// Publish inserts what was added, all or nothing. An error after which it may be there is one of the log, as of other writes. false without an error: others changed the collection meanwhile, and the documents, which
-// Each still has, must be inserted in another way.
+// Publish inserts what was added, all or nothing; after an error of the log it may be there, as with other writes. false without an error:
+// others changed the collection meanwhile, and the documents, which Each still has, must be inserted in another way.
 func (b *Bulk) Publish(ctx context.Context) (bool, error) {
 	if b.docs == 0 {
 		return true, nil

@@ -20,9 +20,6 @@ type Into struct {
 	Done func(ctx context.Context, p Part) error
 }
 
-// writeBatch is how many results one bulk write has.
-const writeBatch = 1000
-
 func nullID(op string) bson.D {
 	return bson.D{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: op, Value: nil}}}}}}
 }
@@ -74,32 +71,16 @@ func (x *run) into(ctx context.Context, p *Part, o *options.AggregateOptions) er
 // write puts what a cursor gives into a collection; a cursor of $merge gives nothing.
 func write(ctx context.Context, cur *mongo.Cursor, to *mongo.Collection, p *Part) error {
 	defer cur.Close(context.WithoutCancel(ctx))
-	var batch []mongo.WriteModel
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		o := options.BulkWrite().SetOrdered(false)
-		_, err := to.BulkWrite(ctx, batch, o)
-		if mongo.IsDuplicateKeyError(err) { // two inserted the same key at the same moment; now it is there to be replaced
-			_, err = to.BulkWrite(ctx, batch, o)
-		}
-		p.Output += int64(len(batch))
-		batch = batch[:0]
-		return err
-	}
-	for cur.Next(ctx) {
-		doc := slices.Clone(cur.Current)
-		filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: doc.Lookup("_id")}}}}
-		batch = append(batch, mongo.NewReplaceOneModel().SetFilter(filter).SetReplacement(doc).SetUpsert(true))
-		if len(batch) == writeBatch {
-			if err := flush(); err != nil {
-				return err
+	n, err := splitter.Put(ctx, to, func(yield func(bson.Raw, error) bool) {
+		for cur.Next(ctx) {
+			if !yield(cur.Current, nil) {
+				return
 			}
 		}
-	}
-	if err := cur.Err(); err != nil {
-		return err
-	}
-	return flush()
+		if err := cur.Err(); err != nil {
+			yield(nil, err)
+		}
+	})
+	p.Output += n
+	return err
 }

@@ -3,12 +3,9 @@ package mr
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/mongo"
-	"go.mongodb.org/mongo-driver/mongo/options"
 
 	"mrbench/splitter"
 )
@@ -52,45 +49,9 @@ func (r *runner) partAside(ctx context.Context, p *Part, job Job) (err error) {
 	}
 	x := readReply(raw)
 	p.Counts, p.Shards, p.ServerMS = x.counts, x.shards, x.serverMS
-	return r.put(ctx, aside, r.out(p.DB).Collection(p.Coll))
+	_, err = splitter.Put(ctx, r.out(p.DB).Collection(p.Coll), (Answer{Collection: aside}).Results(ctx, false))
+	return err
 }
 
 // dropFor is how long dropping the collection may take, also after an interrupt.
 const dropFor = 10 * time.Second
-
-// putBatch is how many results one bulk write has.
-const putBatch = 1000
-
-// put copies results, each in the place of one with the same key.
-func (r *runner) put(ctx context.Context, from, to *mongo.Collection) error {
-	var batch []mongo.WriteModel
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		o := options.BulkWrite().SetOrdered(false)
-		_, err := to.BulkWrite(ctx, batch, o)
-		if mongo.IsDuplicateKeyError(err) { // two inserted the same key at the same moment; now it is there to be replaced
-			_, err = to.BulkWrite(ctx, batch, o)
-		}
-		batch = batch[:0]
-		if err != nil {
-			return fmt.Errorf("update of %s: %w", namespace(to), err)
-		}
-		return nil
-	}
-	for doc, err := range (Answer{Collection: from}).Results(ctx, false) {
-		if err != nil {
-			return err
-		}
-		doc = slices.Clone(doc)
-		filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: doc.Lookup("_id")}}}}
-		batch = append(batch, mongo.NewReplaceOneModel().SetFilter(filter).SetReplacement(doc).SetUpsert(true))
-		if len(batch) == putBatch {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return flush()
-}

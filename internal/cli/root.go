@@ -37,6 +37,7 @@ type common struct {
 // app is one run of the program.
 type app struct {
 	env      Env
+	name     string // of the command
 	v        *viper.Viper
 	common   common
 	profiles profiles
@@ -131,6 +132,7 @@ removed after it; without, on an embedded engine whose data is kept in the user'
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.name = cmd.Name()
 			if err := a.settings(cmd); err != nil {
 				return err
 			}

@@ -54,6 +54,9 @@ func (a *app) notFinished(err error, o seedOptions, r *seed.Report, c *checkpoin
 		there = r.Documents + r.Earlier
 	}
 	switch {
+	case a.common.private.mongod != "": // what there is goes with the server
+	case a.name != "seed" && there > 0: // run, which can't go on
+		a.insist("%s is filled in part, with %s; fill it anew with:\n  %s", ns, documents(there), a.command(fmt.Sprintf("seed --drop --docs %d", o.docs)))
 	case there == 0 && c != nil && broken:
 		_ = c.remove() // the files are at fault, and nothing was sent: a later load begins anew in any case
 	case there == 0 && (c == nil || c.last == nil):
@@ -81,7 +84,7 @@ func (a *app) sameCommand(without []string, with ...string) string {
 	words := []string{"mrbench"}
 	add := with
 	// Flags of all commands may come before the command's name.
-	name := max(0, slices.IndexFunc(a.env.Args, func(w string) bool { return w == "seed" || w == "run" }))
+	name := max(0, slices.Index(a.env.Args, a.name))
 	for i := 0; i < len(a.env.Args); i++ {
 		arg := a.env.Args[i]
 		flag, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")

@@ -133,7 +133,7 @@ func (db *DB) writeEntries(ctx context.Context, c *Collection, ix *Index, sorter
 	if err != nil {
 		return n, err
 	}
-	t := &tableWriter{db: db, plain: true}
+	t := &tableWriter{db: db}
 	defer t.abort()
 	var last []byte
 	for it.Next() {

@@ -17,7 +17,6 @@ const tableBytes = 64 << 20
 // tableWriter writes ascending keys to tables in the temporary directory, which then become part of the database.
 type tableWriter struct {
 	db    *DB
-	plain bool // do not compress
 	w     *sstable.Writer
 	size  int
 	paths []string
@@ -56,11 +55,7 @@ func (t *tableWriter) begin() error {
 	t.paths = append(t.paths, path)
 	t.size = 0
 	// Level 6 is where tables go that overlap nothing.
-	o := t.db.po.MakeWriterOptions(6, t.db.p.TableFormat())
-	if t.plain {
-		o.Compression = sstable.NoCompression
-	}
-	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o)
+	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.db.po.MakeWriterOptions(6, t.db.p.TableFormat()))
 	return nil
 }
 
